@@ -3,17 +3,24 @@
 mod audit;
 mod chat_command;
 mod create_index;
+mod document_key;
+mod exit;
 mod failure;
 mod gazetteer;
 mod import;
+mod lag;
 mod local_command;
 mod log;
 mod quarantine;
 mod rebuild;
+mod redrive;
 mod repair;
 mod running;
 mod sample_data;
 mod show;
+mod show_command;
+mod status;
+mod sweep;
 mod system;
 mod token;
 
@@ -52,6 +59,16 @@ enum Command {
     Repair(repair::Repair),
     /// Compare the tables of a system with its indexes, and repair what differs. Exits with 3 if something is left.
     Audit(audit::Audit),
+    /// Repair what Lambda gave up and what is in quarantine.
+    Redrive(redrive::Redrive),
+    /// Print the status of search in one word for each system, with the reason.
+    Status(status::Status),
+    /// Print how far search is behind the tables.
+    Lag(lag::Lag),
+    /// Print an item, its document, version and marker side by side.
+    Show(show_command::ShowKey),
+    /// Delete old tombstones from search now.
+    Sweep(sweep::Sweep),
 }
 
 /// The state folder of a local platform.
@@ -64,23 +81,26 @@ struct StateFolder {
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    let done = |outcome: Result<(), failure::Failure>| outcome.map(|()| ExitCode::SUCCESS);
     let outcome = match Cairn::parse().command {
-        Command::Local(local) => local.run().await,
-        Command::Token(token) => token.run(),
-        Command::Import(import) => import.run().await,
-        Command::Gazetteer(gazetteer) => gazetteer.run().await,
-        Command::Chat(chat) => chat.run().await,
-        Command::CreateIndex(create) => create.run().await,
+        Command::Local(local) => done(local.run().await),
+        Command::Token(token) => done(token.run()),
+        Command::Import(import) => done(import.run().await),
+        Command::Gazetteer(gazetteer) => done(gazetteer.run().await),
+        Command::Chat(chat) => done(chat.run().await),
+        Command::CreateIndex(create) => done(create.run().await),
         Command::Quarantine(quarantine) => quarantine.run().await,
-        Command::Rebuild(rebuild) => rebuild.run().await,
-        Command::Repair(repair) => repair.run().await,
-        Command::Audit(audit) => match audit.run().await {
-            Ok(code) => return code,
-            Err(failure) => Err(failure),
-        },
+        Command::Rebuild(rebuild) => done(rebuild.run().await),
+        Command::Audit(audit) => audit.run().await,
+        Command::Repair(repair) => done(repair.run().await),
+        Command::Redrive(redrive) => redrive.run().await,
+        Command::Status(status) => status.run().await,
+        Command::Lag(lag) => lag.run().await,
+        Command::Show(show) => show.run().await,
+        Command::Sweep(sweep) => sweep.run().await,
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             eprintln!("{failure}");
             ExitCode::FAILURE

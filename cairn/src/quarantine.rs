@@ -1,5 +1,6 @@
 //! `cairn quarantine`: lists items that could not be indexed, with the reasons.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use aws_sdk_s3::error::DisplayErrorContext;
@@ -10,6 +11,7 @@ use mirror::{Marker, Staleness, Subject};
 use serde_json::{Value, json};
 use table::Engines;
 
+use crate::exit::TO_DO;
 use crate::failure::Failure;
 use crate::{StateFolder, running, system};
 
@@ -36,16 +38,29 @@ enum Command {
     Show {
         /// The name of the entry, as `ls` prints it.
         name: String,
+        /// Print JSON, one object per line.
+        #[arg(long)]
+        json: bool,
     },
     /// Remove an entry that no write clears, or whose item is deleted or has a higher revision.
     Dismiss {
         /// The name of the entry, as `ls` prints it.
-        name: String,
+        #[arg(required_unless_present = "stale", conflicts_with = "stale")]
+        name: Option<String>,
+        /// Remove every entry whose item is deleted or has a higher revision.
+        #[arg(long)]
+        stale: bool,
+        /// Only tell what would be removed.
+        #[arg(long)]
+        dry_run: bool,
+        /// Print JSON, one object per line.
+        #[arg(long)]
+        json: bool,
     },
 }
 
 impl Quarantine {
-    pub async fn run(self) -> Result<(), Failure> {
+    pub async fn run(self) -> Result<ExitCode, Failure> {
         let engines = running::engines(&self.state.folder).await?;
         let mut listed = Vec::new();
         let systems = match &self.system {
@@ -57,20 +72,43 @@ impl Quarantine {
             listed.extend(found.into_iter().map(|(generation, marker)| Listed { served, generation, marker }));
         }
         match self.command {
-            Command::Ls { json } => list(&engines, &listed, json).await,
-            Command::Show { name } => {
-                for Listed { served, marker, .. } in named(&listed, &name)? {
-                    println!("{}", stored_record(&engines, served, marker).await?);
-                }
-                Ok(())
-            }
-            Command::Dismiss { name } => {
+            Command::Ls { json } => list(&engines, &listed, json).await.map(|()| ExitCode::SUCCESS),
+            Command::Show { name, json } => {
                 for Listed { served, generation, marker } in named(&listed, &name)? {
-                    let dismissed = mirror::dismiss(served.system, &engines, generation, marker).await;
-                    dismissed.map_err(|fault| Failure::new(format!("Dismissing `{name}` failed: {fault}.")))?;
-                    println!("{generation}  dismissed");
+                    let record = stored_record(&engines, served, marker).await?;
+                    if json {
+                        // An object that is no JSON is printed as a string.
+                        let kept = serde_json::from_str(&record).unwrap_or_else(|_| Value::from(record));
+                        println!("{}", json!({ "generation": generation, "kept": kept }));
+                    } else {
+                        println!("{record}");
+                    }
                 }
-                Ok(())
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Dismiss { name: wanted, dry_run, json, .. } => {
+                let found = match &wanted {
+                    Some(wanted) => named(&listed, wanted)?,
+                    None => stale(&engines, &listed).await?,
+                };
+                for Listed { served, generation, marker } in &found {
+                    let name = name(marker);
+                    if dry_run {
+                        mirror::check_dismissal(served.system, &engines, marker).await
+                    } else {
+                        mirror::dismiss(served.system, &engines, generation, marker).await
+                    }
+                    .map_err(|fault| Failure::new(format!("Dismissing `{name}` failed: {fault}.")))?;
+                    let outcome = if dry_run { "would be dismissed" } else { "dismissed" };
+                    match (&wanted, json) {
+                        (_, true) => {
+                            println!("{}", json!({ "name": name, "generation": generation, "dismissed": !dry_run }));
+                        }
+                        (Some(_), false) => println!("{generation}  {outcome}"),
+                        (None, false) => println!("{name}  {generation}  {outcome}"),
+                    }
+                }
+                Ok(if dry_run && !found.is_empty() { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })
             }
         }
     }
@@ -90,6 +128,18 @@ fn named<'l>(listed: &'l [Listed], wanted: &str) -> Result<Vec<&'l Listed>, Fail
         return Err(Failure::new(format!(
             "`{wanted}` is not in quarantine.\n`cairn quarantine ls` lists the entries."
         )));
+    }
+    Ok(found)
+}
+
+/// Returns the stale markers.
+async fn stale<'l>(engines: &Engines, listed: &'l [Listed]) -> Result<Vec<&'l Listed>, Failure> {
+    let mut found = Vec::new();
+    for of_system in listed.chunk_by(|one, other| one.served.system.name == other.served.system.name) {
+        let Some(Listed { served, .. }) = of_system.first() else { continue };
+        let markers: Vec<_> = of_system.iter().map(|one| one.marker.clone()).collect();
+        let stale = mirror::stale(served.system, engines, &markers).await.map_err(Failure::new)?;
+        found.extend(of_system.iter().zip(stale).filter(|(_, stale)| stale.is_some()).map(|(one, _)| one));
     }
     Ok(found)
 }

@@ -197,6 +197,54 @@ mod tests {
         assert!(refused.status.code() == Some(1) && said.contains("the old index is not written any more"), "{said}");
     }
 
+    /// Runs a command. Returns its exit code and what it printed.
+    fn ended(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = cairn(folder, arguments).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    }
+
+    #[test]
+    fn operators_commands_end_with_their_codes() {
+        let folder = tempfile::tempdir().unwrap();
+        let running = osmem(folder.path());
+        let (code, printed) = ended(folder.path(), &["status"]);
+        assert!(code == Some(0) && printed.lines().all(|line| line.ends_with("  ok")), "{printed}");
+        assert_eq!(ended(folder.path(), &["status", "park"]).0, Some(1));
+        assert_eq!(ended(folder.path(), &["status", "--park"]).0, Some(2));
+        assert_eq!(ended(folder.path(), &["quarantine", "dismiss"]).0, Some(2));
+        assert_eq!(ended(folder.path(), &["lag", "parks"]).0, Some(0));
+        assert_eq!(ended(folder.path(), &["show", "geozone::bcparks_1#1"]).0, Some(0));
+        assert_eq!(ended(folder.path(), &["sweep", "parks", "--dry-run"]).0, Some(0));
+
+        // Lambda has given up the record of an item that does not exist any more.
+        let kept = folder.path().join(".cairn/objects/parks-failures/aws/lambda/1/2");
+        std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
+        let arn = "arn:aws:dynamodb:local:000000000000:table/parks/stream/1";
+        let keys = json!({ "pk": { "S": "geozone::bcparks_1" }, "sk": { "S": "1" } });
+        let record = json!({ "eventSourceARN": arn, "eventName": "REMOVE", "dynamodb": { "Keys": keys } });
+        let function = "arn:aws:lambda:local:000000000000:function:parks-mirror";
+        let payload = json!({ "Records": [record] }).to_string();
+        let object = json!({ "requestContext": { "functionArn": function }, "payload": payload });
+        std::fs::write(&kept, object.to_string()).unwrap();
+        let (code, printed) = ended(folder.path(), &["status", "parks"]);
+        assert!(code == Some(3) && printed.starts_with("parks  given-up  1 object "), "{printed}");
+        let (code, printed) = ended(folder.path(), &["redrive", "parks", "--json"]);
+        let young: Value = serde_json::from_str(&printed).unwrap();
+        assert_eq!((code, &young["waiting"]), (Some(3), &json!(1)));
+        let earlier = std::time::SystemTime::now() - Duration::from_secs(17 * 60);
+        std::fs::File::open(&kept).unwrap().set_modified(earlier).unwrap();
+        assert_eq!(ended(folder.path(), &["redrive", "parks", "--dry-run"]).0, Some(3));
+        assert!(kept.exists());
+        let (code, printed) = ended(folder.path(), &["redrive", "parks", "--json"]);
+        let redriven: Value = serde_json::from_str(&printed).unwrap();
+        let numbers = (&redriven["objects"], &redriven["records"], &redriven["repairs"]["nothing"]);
+        assert_eq!((code, numbers), (Some(0), (&json!(1), &json!(1), &json!(1))), "{redriven}");
+        assert!(!kept.exists());
+        assert_eq!(ended(folder.path(), &["status", "parks"]), (Some(0), "parks  ok\n".to_owned()));
+        drop(running);
+        assert_eq!(ended(folder.path(), &["status"]).0, Some(1));
+    }
+
     #[test]
     fn token_has_the_requested_claims_and_is_accepted() {
         let folder = tempfile::tempdir().unwrap();

@@ -121,8 +121,9 @@ async fn function_connects_to_its_engines_before_its_first_event() {
     let relayed = Relayed::open().await;
     let bucket = format!("OPTIONS /{}/any", relayed.cairn.engines().config.bucket("parks"));
     let (dynamodb, search) = ("GET /ping", "HEAD /");
-    let cases: [(&str, &[&str]); 7] = [
-        ("getHealth", &[]),
+    let cases: [(&str, &[&str]); 8] = [
+        ("getApiDescription", &[]),
+        ("getHealth", &[dynamodb, search]),
         ("listCollections", &[dynamodb]),
         ("suggest", &[search]),
         ("search", &[dynamodb, &bucket, search]),

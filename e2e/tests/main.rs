@@ -26,6 +26,7 @@ mod harness;
 mod issuers;
 mod kill;
 mod mirror;
+mod operators;
 mod parks;
 mod privilege;
 mod quarantine;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
             generated::tests(),
             mirror::tests(),
             mirror::each_system::tests(),
+            operators::tests(),
             quarantine::tests(),
             rebuild::tests(),
             tombstones::tests(),

@@ -14,10 +14,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
-use mirror::{AuditOptions, Audited, Auditing, Mapping, Mirrored, Rebuild, Rebuilding, Repairing, Scanned};
+use mirror::{
+    AuditOptions, Audited, Auditing, Mapping, Mirrored, Noted, Rebuild, Rebuilding, Redriving, Repairing, Scanned,
+};
 use table::config::LEASE;
 use table::schema::{
-    DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, SOCKET_STAGE, System, Table, dead_letter_queue, visibility_timeout,
+    DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, SOCKET_STAGE, System, Table, dead_letter_queue, failures_bucket,
+    visibility_timeout,
 };
 use table::{Clock, Config, Engines, Key, create_tables};
 use tokio::net::TcpListener;
@@ -65,6 +68,8 @@ pub struct Served {
     pub repair: fn(Arc<Engines>, &'static Table, Key) -> Repairing,
     /// Compares the tables with the indexes, and repairs what differs.
     pub audit: fn(Arc<Engines>, AuditOptions, Audited) -> Auditing,
+    /// Redrives the records that were given up and the items in quarantine.
+    pub redrive: fn(Arc<Engines>, bool, Noted) -> Redriving,
 }
 
 impl Served {
@@ -81,6 +86,7 @@ impl Served {
             rebuild: mirror::rebuild::<M>,
             repair: mirror::repair::<M>,
             audit: mirror::audit::<M>,
+            redrive: mirror::redrive::<M>,
         }
     }
 
@@ -362,7 +368,7 @@ fn with_socket(
     })
 }
 
-/// Creates the system's tables, buckets and secrets. The bucket with its own name is for discarded stream records.
+/// Creates the system's tables, buckets and secrets. The bucket with its own name is for quarantined records.
 async fn provision(
     engines: &Engines,
     objects: &Objects,
@@ -375,9 +381,9 @@ async fn provision(
             "If they come from another version, `cairn local reset` starts over",
         )
     })?;
-    let buckets = system.buckets.iter().map(|bucket| bucket.name).chain([system.name]);
-    for bucket in buckets {
-        objects.create_bucket(&engines.config.bucket(bucket))?;
+    let declared = system.buckets.iter().map(|bucket| bucket.name.to_owned());
+    for bucket in declared.chain([system.name.to_owned(), failures_bucket(system.name)]) {
+        objects.create_bucket(&engines.config.bucket(&bucket))?;
     }
     for secret in system.secrets {
         secrets.create(&engines.config.secret(secret.name))?;

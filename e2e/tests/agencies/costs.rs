@@ -65,6 +65,7 @@ async fn each_access_pattern_costs_what_is_recorded() {
     measured
         .of_event("look for due jobs, none there", &stage.cairn, app, ("runJobs", &json!({})), Duration::ZERO)
         .await;
+    measured.of("the health of the system", root.get("/agencies/health"), 200).await;
     measured.match_record("agencies");
 }
 

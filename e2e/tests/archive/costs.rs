@@ -140,6 +140,7 @@ async fn measure() {
     measured.of("delete a user", administrator.delete(&of_ann), 204).await;
     of_publishing(&mut measured).await;
     of_records(&mut measured).await;
+    measured.of("the health of the system", visitor.get("/archive/health"), 200).await;
     measured.match_record("archive");
 }
 

@@ -66,6 +66,8 @@ async fn measure() {
     jobs::measure(&mut stage).await;
     // The clock is advanced there.
     people::measure(&mut stage).await;
+    let health = stage.chat.cairn.visitor().get("/chat/health");
+    stage.measured.of("the health of the system", health, 200).await;
     stage.measured.match_record("chat");
 }
 

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use chat::names::GroupChatId;
-use chat::schema::{BUCKET, GROUP_CHATS, LIVE};
+use chat::schema::{GROUP_CHATS, LIVE};
 use local::source::given_up::GivenUp;
 use local::source::stream::Stream;
 use local::source::{Function, Settings};
 use serde_json::{Value, json};
+use table::schema::failures_bucket;
 use table::{Config, Engines};
 use tokio::sync::watch;
 use web::App;
@@ -147,7 +148,11 @@ async fn stream_of<F>(table: &table::schema::Table, chat: &Chat, function: Arc<F
         function,
         handler: "live",
         filter: None,
-        given_up: GivenUp { client: engines.s3().clone(), bucket: engines.config.bucket(BUCKET) },
+        given_up: GivenUp {
+            client: engines.s3().clone(),
+            bucket: engines.config.bucket(&failures_bucket("chat")),
+            function: engines.config.function("chat", "live"),
+        },
         // Small batches, so that the burst needs many.
         settings: Settings { batch_records: 20, ..Settings::default() },
         clock: engines.clock.clone(),

@@ -58,6 +58,7 @@ async fn each_access_pattern_costs_what_is_recorded() {
     shaped(&mut measured, &cairn).await;
     worked(&mut measured, &cairn).await;
 
+    measured.costs.of("the health of the system", cairn.visitor().get("/parks/health"), 200).await;
     measured.costs.match_record("parks");
 }
 

@@ -30,5 +30,6 @@ async fn each_access_pattern_costs_what_is_recorded() {
     let run = (RUN_JOBS, &json!({}));
     measured.of_event("clear 25 books", cairn, ::shelf::app, run, Duration::ZERO).await;
     measured.of_event("look for due jobs, none there", cairn, ::shelf::app, run, Duration::ZERO).await;
+    measured.of("the health of the system", reader.get("/shelf/health"), 200).await;
     measured.match_record("shelf");
 }

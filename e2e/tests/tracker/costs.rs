@@ -88,5 +88,6 @@ async fn each_access_pattern_costs_what_is_recorded() {
     costs.of_event("a batch of a due job", &fixture.cairn, app, ("runJobs", &json!({})), later).await;
     costs.of("delete a project with 6 issues", ada.delete(&format!("{PROJECT}?cascade=true")), 204).await;
     costs.of("delete a tenant without projects", pat.delete(&format!("{zoo}?cascade=true")), 204).await;
+    costs.of("the health of the system", ada.get("/tracker/health"), 200).await;
     costs.match_record("tracker");
 }

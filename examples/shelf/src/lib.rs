@@ -16,5 +16,5 @@ use web::App;
 pub fn app(engines: Arc<Engines>) -> App {
     let routes = books::routes().into_iter().chain(clear_shelf::routes()).collect();
     let handlers = mirror::handlers::<documents::Shelf>().into_iter().chain([jobs::handler::<ShelfJobs>()]).collect();
-    App::new(engines, &SYSTEM, routes, handlers)
+    mirror::health(App::new(engines, &SYSTEM, routes, handlers), &[&schema::HEALTH])
 }

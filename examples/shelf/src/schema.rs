@@ -55,5 +55,8 @@ pub const LIST: AccessPattern = AccessPattern::new("list", &[TABLE.query()]);
 pub const SEARCH: AccessPattern = AccessPattern::new("search", &[Call::Search { alias: "shelf" }]);
 pub const FOUND: AccessPattern = AccessPattern::new("found", &[TABLE.batch_get()]);
 pub const LEASE: AccessPattern = AccessPattern::new("lease", &[TABLE.query_index(DUE), TABLE.get(), TABLE.update()]);
+/// Whether search answers, and how far it is behind.
+pub const HEALTH: AccessPattern =
+    AccessPattern::new("health", &[OnTable("shelf-mirror").query(), Call::Search { alias: "shelf" }]);
 pub const CLEAR: AccessPattern =
     AccessPattern::new("clear", &[TABLE.query(), TABLE.batch_delete(), TABLE.update(), TABLE.delete()]);

@@ -95,3 +95,7 @@ pub const SEARCH_HITS: AccessPattern = AccessPattern::new("searchHits", &[TABLE.
 
 /// A search.
 pub const SEARCH: AccessPattern = AccessPattern::new("search", &[Call::Search { alias: "agencies" }]);
+
+/// Whether search answers, and how far it is behind.
+pub const HEALTH: AccessPattern =
+    AccessPattern::new("health", &[OnTable("agencies-mirror").query(), Call::Search { alias: "agencies" }]);

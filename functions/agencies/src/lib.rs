@@ -33,5 +33,5 @@ pub fn app(engines: Arc<Engines>) -> App {
     let issuers = engines.config.issuers.iter().map(|issuer| issuer.name.clone());
     let issuers: Vec<String> = issuers.filter(|name| name != keys::ADDRESS).collect();
     let trusted: Vec<&str> = issuers.iter().map(String::as_str).collect();
-    App::new(engines, &SYSTEM, routes::all(), events::handlers()).trusting(&trusted)
+    mirror::health(App::new(engines, &SYSTEM, routes::all(), events::handlers()), &[&access::HEALTH]).trusting(&trusted)
 }

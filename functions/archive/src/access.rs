@@ -213,3 +213,7 @@ pub const REPORTS_LISTED: AccessPattern = AccessPattern::new("reportsListed", &[
 
 /// The status and the note of a report.
 pub const UPDATE_REPORT: AccessPattern = AccessPattern::new("updateReport", &[TABLE.get(), TABLE.update()]);
+
+/// Whether search answers, and how far it is behind.
+pub const HEALTH: AccessPattern =
+    AccessPattern::new("health", &[OnTable("archive-mirror").query(), Call::Search { alias: "archive" }]);

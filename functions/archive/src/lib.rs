@@ -50,5 +50,5 @@ pub use schema::SYSTEM;
 
 /// The whole system: its routes and event handlers on these engines.
 pub fn app(engines: Arc<Engines>) -> App {
-    App::new(engines, &SYSTEM, routes::all(), events::handlers())
+    mirror::health(App::new(engines, &SYSTEM, routes::all(), events::handlers()), &[&access::HEALTH])
 }

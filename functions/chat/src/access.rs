@@ -1,6 +1,6 @@
 //! The access patterns that several subjects use. Those of one subject or operation are in its file.
 
-use table::access::{AccessPattern, OnObjects, OnQueue, OnTable};
+use table::access::{AccessPattern, Call, OnObjects, OnQueue, OnTable};
 
 use crate::schema::{
     BUCKET, COMMUNITY_MEMBERS_INDEX, DUE_INDEX, GROUP_CHAT_MEMBERS_INDEX, PRIVATE_CHAT_MEMBERS_INDEX, QUEUE,
@@ -149,3 +149,7 @@ pub const DELETE_USER: AccessPattern = AccessPattern::new(
         NOTIFICATIONS.batch_delete(),
     ],
 );
+
+/// Whether search answers, and how far it is behind.
+pub const HEALTH: AccessPattern =
+    AccessPattern::new("health", &[OnTable("chat-mirror").query(), Call::Search { alias: "chat" }]);

@@ -51,6 +51,7 @@ pub use schema::SYSTEM;
 /// The whole system: its routes and event handlers on these engines.
 pub fn app(engines: Arc<Engines>) -> App {
     let has_own_login = engines.config.own_login;
-    let app = App::new(engines, &SYSTEM, routes::all(), events::handlers()).limits(rates::ALL);
+    let app = mirror::health(App::new(engines, &SYSTEM, routes::all(), events::handlers()), &[&access::HEALTH])
+        .limits(rates::ALL);
     if has_own_login { app.issuing(issuer::OWN) } else { app }
 }

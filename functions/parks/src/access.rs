@@ -171,3 +171,7 @@ pub const SWEEP: AccessPattern = AccessPattern::new(
 
 /// A search; two if activities are joined to their open products.
 pub const SEARCH: AccessPattern = AccessPattern::new("search", &[Call::Search { alias: ALIAS }]);
+
+/// Whether search answers, and how far it is behind.
+pub const HEALTH: AccessPattern =
+    AccessPattern::new("health", &[OnTable("parks-mirror").query(), Call::Search { alias: "parks" }]);

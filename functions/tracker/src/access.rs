@@ -190,3 +190,7 @@ pub const CANCEL_JOB: AccessPattern = AccessPattern::new("cancelJob", &[TABLE.ge
 
 /// A search.
 pub const SEARCH: AccessPattern = AccessPattern::new("search", &[Call::Search { alias: ALIAS }]);
+
+/// Whether search answers, and how far it is behind.
+pub const HEALTH: AccessPattern =
+    AccessPattern::new("health", &[OnTable("tracker-mirror").query(), Call::Search { alias: "tracker" }]);

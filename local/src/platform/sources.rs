@@ -10,7 +10,7 @@ use std::time::Duration;
 use aws_sdk_dynamodbstreams::Client;
 use bytes::Bytes;
 use table::Engines;
-use table::schema::{EventSource, RECORDS_BATCH, Table};
+use table::schema::{EventSource, RECORDS_BATCH, Table, failures_bucket};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -194,7 +194,11 @@ impl Reader {
             function: Arc::clone(app),
             handler: self.handler,
             filter: self.filter,
-            given_up: GivenUp { client: engines.s3().clone(), bucket: engines.config.bucket(app.system().name) },
+            given_up: GivenUp {
+                client: engines.s3().clone(),
+                bucket: engines.config.bucket(&failures_bucket(app.system().name)),
+                function: engines.config.function(app.system().name, self.handler),
+            },
             settings: self.settings,
             clock: engines.clock.clone(),
         })

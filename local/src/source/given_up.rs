@@ -14,14 +14,17 @@ pub struct GivenUp {
     pub client: Client,
     /// The bucket's physical name.
     pub bucket: String,
+    /// The physical name of the function that failed.
+    pub function: String,
 }
 
-/// The prefix in the bucket.
-pub const PREFIX: &str = "given-up/";
+/// The prefix of Lambda's objects in the bucket.
+pub const PREFIX: &str = "aws/lambda/";
 
 impl GivenUp {
     /// Writes one object in the form of Lambda's S3 destinations ("Retain discarded records for a DynamoDB event
-    /// source"), with the event as text in `payload`. Returns its key.
+    /// source"), with the event as text in `payload`. Its name has the function where Lambda has the id of the event
+    /// source mapping. Returns its name.
     pub async fn keep(
         &self,
         stream_arn: &str,
@@ -34,9 +37,14 @@ impl GivenUp {
             return Err("there are no records".to_owned());
         };
         let id = uuid::Uuid::now_v7();
-        let key = format!("{PREFIX}{shard}/{}-{id}", now.strftime("%Y/%m/%d/%Y-%m-%dT%H.%M.%S"));
+        let Self { client, bucket, function } = self;
+        let key = format!("{PREFIX}{function}/{shard}/{}-{id}", now.strftime("%Y/%m/%d/%Y-%m-%dT%H.%M.%S"));
         let body = json!({
-            "requestContext": {"requestId": id, "condition": "RecordAgeExceeded"},
+            "requestContext": {
+                "requestId": id,
+                "functionArn": format!("arn:aws:lambda:local:000000000000:function:{function}"),
+                "condition": "RecordAgeExceeded",
+            },
             "version": "1.0",
             "timestamp": format!("{now:.3}"),
             "DDBStreamBatchInfo": {
@@ -50,7 +58,7 @@ impl GivenUp {
             },
             "payload": batch::payload(records),
         });
-        let request = self.client.put_object().bucket(&self.bucket).key(&key).content_type("application/json");
+        let request = client.put_object().bucket(bucket).key(&key).content_type("application/json");
         let sent = request.body(body.to_string().into_bytes().into()).send().await;
         sent.map_err(|error| DisplayErrorContext(error).to_string())?;
         Ok(key)

@@ -106,7 +106,11 @@ impl World {
             function: Arc::clone(function),
             handler: "mirror",
             filter: None,
-            given_up: GivenUp { client: self.engines.s3().clone(), bucket: "toys".to_owned() },
+            given_up: GivenUp {
+                client: self.engines.s3().clone(),
+                bucket: "toys".to_owned(),
+                function: "toys-mirror".to_owned(),
+            },
             settings,
             clock: self.engines.clock.clone(),
         };

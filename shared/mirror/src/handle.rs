@@ -6,6 +6,7 @@ use tokio::time::Instant;
 
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
+use crate::heartbeat;
 use crate::record::Tables;
 use crate::report::Ledger;
 use crate::rules::ProductionRules;
@@ -42,7 +43,10 @@ pub async fn handle(
     let payload = str::from_utf8(payload).map_err(|_| Failure::NotText)?;
     let processed = process_batch::<ProductionRules, _, _>(&ports, documents, &tables, payload).await?;
     log(system.name, &processed);
-    let ProcessedBatch { answer, ledger, tally, lag } = processed;
+    if let Some(heartbeat) = &processed.heartbeat {
+        heartbeat::save(engines, system, heartbeat).await;
+    }
+    let ProcessedBatch { answer, ledger, tally, lag, .. } = processed;
     Ok(Handled {
         answer: answer.into(),
         ledger,

@@ -22,9 +22,13 @@ mod grants;
 mod group;
 mod handle;
 mod handlers;
+mod health;
+mod heartbeat;
 mod image;
+mod inspect;
 mod item;
 mod json;
+mod lag;
 mod lines;
 mod machine;
 mod mapping;
@@ -35,6 +39,7 @@ mod ports;
 mod quarantine;
 mod rebuild;
 mod record;
+mod redrive;
 mod repair;
 mod report;
 mod requests;
@@ -45,6 +50,7 @@ mod settle;
 #[cfg(test)]
 mod simulation;
 mod stamp;
+mod status;
 mod sweep;
 mod task;
 mod transform;
@@ -64,22 +70,29 @@ pub use generation::{Generation, Generations, Phase};
 pub use grants::{audit_grants, grants, index_grants, sweep_grants};
 pub use handle::{Handled, handle};
 pub use handlers::handlers;
+pub use health::health;
+pub use heartbeat::Heartbeat;
 pub use image::{Image, NotAnItem, Unfit};
+pub use inspect::{InGeneration, Inspected, inspect};
 pub use item::Item;
+pub use lag::{Lag, lag};
 pub use mirrored::{
-    HANDLER, Mirrored, Rebuilding, Repairing, Scanned, TIMEOUT, WithoutShapes, first_index, handler, rebuild, repair,
+    HANDLER, Mirrored, Noted, Rebuilding, Redriving, Repairing, Scanned, TIMEOUT, WithoutShapes, first_index, handler,
+    rebuild, redrive, repair,
 };
 pub use number::Number;
-pub use operate::{Staleness, dismiss, generations, quarantined, stale};
+pub use operate::{Staleness, check_dismissal, dismiss, generations, quarantined, stale};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, Subject};
 pub use rebuild::{Goal, Progress, Rebuild, abandon_indexes, continue_rebuild, hold_rebuild, rebuild_index};
 pub use record::NotAnEvent;
+pub use redrive::{Redriven, Repairs};
 pub use repair::{Repaired, repair_key};
 pub use report::{Ledger, RepairOutcome};
 #[doc(hidden)]
 pub use samples::sample_document;
-pub use sweep::{SWEEP, sweep};
+pub use status::{MANY, Status, Word, status};
+pub use sweep::{MAX_COUNTED, SWEEP, Swept, sweep, sweep_by_hand};
 #[doc(hidden)]
 pub use transform::transform;
 pub use work::Failure;

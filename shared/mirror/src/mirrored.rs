@@ -17,6 +17,7 @@ use crate::generation::{Generation, Generations};
 use crate::handle::{Handled, handle};
 use crate::ports::Fault;
 use crate::rebuild::{Progress, Rebuild, rebuild_index};
+use crate::redrive::{Redrive, Redriven, redrive_records};
 use crate::repair::{Repaired, repair_key};
 
 /// A system's documents and the source of their shapes.
@@ -79,6 +80,21 @@ pub type Repairing = BoxFuture<'static, Result<Option<Vec<Repaired>>, Fault>>;
 /// Repairs the documents of one key in every generation.
 pub fn repair<M: Mirrored>(engines: Arc<Engines>, table: &'static Table, key: Key) -> Repairing {
     async move { repair_key(&M::default(), &shapes::<M>(&engines), &engines, table, &key).await }.boxed()
+}
+
+/// The future of a redrive.
+pub type Redriving = BoxFuture<'static, Result<Redriven, Fault>>;
+
+/// A callback that is called with the result of a redrive so far.
+pub type Noted = Box<dyn Fn(&Redriven) + Send + Sync>;
+
+/// Redrives the records that were given up and the items in quarantine. A dry run only counts them.
+pub fn redrive<M: Mirrored>(engines: Arc<Engines>, dry_run: bool, note: Noted) -> Redriving {
+    async move {
+        let redrive = Redrive { dry_run, note: &*note };
+        redrive_records(&M::default(), &shapes::<M>(&engines), &engines, redrive).await
+    }
+    .boxed()
 }
 
 pub(crate) fn shapes<M: Mirrored>(engines: &Arc<Engines>) -> M::Shapes {

@@ -57,11 +57,17 @@ pub async fn dismiss(
     generation: &str,
     marker: &Marker,
 ) -> Result<(), Fault> {
+    check_dismissal(system, engines, marker).await?;
+    DynamoState::new(engines, system).clear(generation, &marker.subject.name(), marker.rev).await
+}
+
+/// Returns an error if the marker cannot be dismissed.
+pub async fn check_dismissal(system: &'static System, engines: &Engines, marker: &Marker) -> Result<(), Fault> {
     if marker.is_cleared_by_writes() && staleness(&DynamoItems::new(engines), system, marker).await?.is_none() {
         let reason = "the item is unchanged since it was refused: fix it, and its next write clears the marker";
         return Err(Fault::lasting("mirror", reason));
     }
-    DynamoState::new(engines, system).clear(generation, &marker.subject.name(), marker.rev).await
+    Ok(())
 }
 
 pub(crate) async fn staleness(

@@ -202,16 +202,16 @@ pub trait State: Sync {
         after: Option<&Key>,
     ) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// Deletes the markers, the checkpoints and the notes of a generation.
-    fn forget(&self, generation: &str) -> impl Future<Output = Result<(), Fault>> + Send;
-
-    /// Reads a page of a generation's open markers, in the order of their subjects' names. The second value is the name
-    /// after which the next page starts.
-    fn marker_page(
+    /// Reads one page of a generation's open markers: those after the subject with this name, in the order of the names.
+    /// Only the page after the last marker is empty.
+    fn markers_after(
         &self,
         generation: &str,
         after: Option<&str>,
-    ) -> impl Future<Output = Result<(Vec<Marker>, Option<String>), Fault>> + Send;
+    ) -> impl Future<Output = Result<Vec<Marker>, Fault>> + Send;
+
+    /// Deletes the markers, the checkpoints and the notes of a generation.
+    fn forget(&self, generation: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 
     /// Reads a note of a generation's audit consistently.
     fn note(&self, generation: &str, name: &str) -> impl Future<Output = Result<Option<Note>, Fault>> + Send;
@@ -243,6 +243,26 @@ pub enum Checkpoint {
 pub trait Quarantine: Sync {
     /// Writes an object, and replaces an earlier one of the same name.
     fn keep(&self, name: &str, body: String) -> impl Future<Output = Result<(), Fault>> + Send;
+}
+
+/// The bucket that keeps what the system's functions gave up.
+pub trait Failures: Sync {
+    /// Lists at most `limit` objects after this name, in the order of their names.
+    fn list(&self, after: Option<&str>, limit: usize) -> impl Future<Output = Result<Vec<GivenUp>, Fault>> + Send;
+
+    /// Reads an object. Returns `None` if it does not exist.
+    fn read(&self, name: &str) -> impl Future<Output = Result<Option<Bytes>, Fault>> + Send;
+
+    /// Deletes an object, if it exists.
+    fn delete(&self, name: &str) -> impl Future<Output = Result<(), Fault>> + Send;
+}
+
+/// An object with records that a function gave up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenUp {
+    pub name: String,
+    /// When the object was stored, in microseconds since 1970-01-01T00:00:00Z.
+    pub since: i64,
 }
 
 /// The clock and the time limit of a run.

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::generation::{Generation, Targets};
-use crate::group::{Group, GroupKey, group_key};
+use crate::group::{Group, GroupKey, Groups, group_key};
 use crate::json::{write_member, write_text};
 use crate::ports::{Fault, Ports, State, Time};
 use crate::report::RepairOutcome;
@@ -44,16 +44,26 @@ pub(crate) async fn repair_generations<R: Rules, P: Ports, D: Documents>(
 ) -> Result<Option<Vec<Repaired>>, Fault> {
     let Some(GroupKey::Item { .. }) = group_key(table, key.clone()) else { return Ok(None) };
     let mut repaired = Vec::new();
-    let written = ports.state().generations().await?.map(|generations| generations.written).unwrap_or_default();
-    if written.is_empty() {
-        return Err(Fault::lasting("mirror", "no index is published yet: create the first index"));
-    }
-    for generation in written {
-        generation.check_mapping(documents).map_err(|reason| Fault::lasting("mirror", reason))?;
+    for generation in writable_generations(ports, documents).await? {
         let outcome = repair_generation::<R, _, _>(ports, documents, &generation, table, key).await?;
         repaired.push(Repaired { generation: generation.index, outcome });
     }
     Ok(Some(repaired))
+}
+
+/// Returns the generations that are written. This code must write the mapping of each.
+pub(crate) async fn writable_generations<P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+) -> Result<Vec<Generation>, Fault> {
+    let written = ports.state().generations().await?.map(|generations| generations.written).unwrap_or_default();
+    if written.is_empty() {
+        return Err(Fault::lasting("mirror", "no index is published yet: create the first index"));
+    }
+    for generation in &written {
+        generation.check_mapping(documents).map_err(|reason| Fault::lasting("mirror", reason))?;
+    }
+    Ok(written)
 }
 
 pub(crate) async fn repair_generation<R: Rules, P: Ports, D: Documents>(
@@ -63,17 +73,59 @@ pub(crate) async fn repair_generation<R: Rules, P: Ports, D: Documents>(
     table: &'static Table,
     key: &Key,
 ) -> Result<RepairOutcome, Fault> {
+    let groups = item_to_repair(table, key).into_iter().collect();
+    let mut repaired = repair_groups::<R, _, _>(ports, documents, generation, groups).await;
+    let no_documents = || Err("the key's items have no documents".to_owned());
+    repaired.pop().unwrap_or_else(no_documents).map_err(|reason| Fault::passing("mirror", reason))
+}
+
+/// Returns the group that repairs an item. Returns `None` if the key's items have no documents.
+pub(crate) fn item_to_repair(table: &'static Table, key: &Key) -> Option<Group<'static>> {
+    // The quarantine keeps the item if it was read, otherwise its key.
+    let group = |at| Group { repaired: Some(RepairOutcome::Nothing), ..Group::new(at, key_json(table, key), 0) };
+    group_key(table, key.clone()).map(group)
+}
+
+/// Repairs the documents of groups in one generation. Returns the outcome of each group, or the reason why it cannot be
+/// repaired now.
+pub(crate) async fn repair_groups<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    generation: &Generation,
+    groups: Groups<'_>,
+) -> Vec<Result<RepairOutcome, String>> {
+    // The markers are read before the items. Where no item exists any more, its marker is obsolete.
+    let names: Vec<_> = groups.iter().map(|group| group.subject().name()).collect();
+    let open = match ports.state().open(&generation.index, &names).await {
+        Ok(open) => open,
+        Err(fault) => return names.iter().map(|_| Err(fault.to_string())).collect(),
+    };
+    let mut outcomes = repair_documents::<R, _, _>(ports, documents, generation, groups).await;
+    for (name, outcome) in names.iter().zip(&mut outcomes) {
+        let is_gone = matches!(outcome, Ok(RepairOutcome::Deleted(_) | RepairOutcome::Nothing));
+        let Some(rev) = open.get(name).filter(|_| is_gone) else { continue };
+        if let Err(fault) = ports.state().clear(&generation.index, name, *rev).await {
+            *outcome = Err(fault.to_string());
+        }
+    }
+    outcomes
+}
+
+async fn repair_documents<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    generation: &Generation,
+    groups: Groups<'_>,
+) -> Vec<Result<RepairOutcome, String>> {
     let targets = Targets::new(std::slice::from_ref(generation));
     let context = Context { ports, documents, targets, received: ports.time().micros() };
-    // The quarantine keeps the item if it was read, otherwise its key.
-    let group = group_key(table, key.clone())
-        .map(|at| Group { repaired: Some(RepairOutcome::Nothing), ..Group::new(at, key_json(table, key), 0) });
-    let mut batch = Batch::repair::<R>(context, group.into_iter().collect());
+    let mut batch = Batch::repair::<R>(context, groups);
     batch.run::<R>().await;
-    match batch.groups.iter().next() {
-        Some(group @ Group { repaired: Some(outcome), .. }) if group.handled() => Ok(outcome.clone()),
-        _ => Err(Fault::passing("mirror", batch.tally.into_reason())),
-    }
+    let outcome = |group: &Group<'_>| match &group.repaired {
+        Some(outcome) if group.handled() => Ok(outcome.clone()),
+        _ => Err(group.failed.clone().unwrap_or_else(|| batch.tally.clone().into_reason())),
+    };
+    batch.groups.iter().map(outcome).collect()
 }
 
 /// Returns the key's attributes in DynamoDB JSON.

@@ -7,6 +7,7 @@ use crate::classify::{Answer, Class, classify};
 use crate::fold::Presence;
 use crate::fold::{Change, Decision, Fold, decide, fold};
 use crate::lines::{Identity, Tombstone, Versioning, horizon, write_tombstone, write_tombstone_delete};
+use crate::redrive::may_redrive;
 use crate::report::{Unhandled, report};
 use crate::settle::{Resolution, repair, settle};
 
@@ -41,6 +42,10 @@ pub trait Rules: Send + Sync + 'static {
 
     fn write_tombstone_delete(lines: &mut String, tombstone: &Tombstone) {
         write_tombstone_delete(lines, tombstone);
+    }
+
+    fn may_redrive(since: i64, now_micros: i64) -> bool {
+        may_redrive(since, now_micros)
     }
 
     fn report(unhandled: impl Iterator<Item = Unhandled>) -> Option<usize> {

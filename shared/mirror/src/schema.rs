@@ -13,6 +13,7 @@ const ENTITIES: &[Entity] = &[
     Entity { name: "generations", pk: CONFIG_PK, sk: Some(CONFIG_SK), search: Search::Never },
     Entity { name: "marker", pk: "marker#{generation}", sk: Some("{subject}"), search: Search::Never },
     Entity { name: "audit", pk: "audit#{generation}", sk: Some("{note}"), search: Search::Never },
+    Entity { name: "heartbeat", pk: "heartbeat", sk: Some("{table}"), search: Search::Never },
     Entity { name: "checkpoint", pk: "scan#{generation}", sk: Some("{table}#{segment}"), search: Search::Never },
 ];
 

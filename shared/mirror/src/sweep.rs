@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use table::Engines;
+use table::schema::System;
 use tokio::time::Instant;
 use web::{Event, EventFailure, EventHandler};
 
@@ -59,6 +60,26 @@ async fn sweep_tombstones(documents: &impl Mirrored, engines: &Engines, deadline
     ended.unwrap_or(Ok(()))?;
     Ok(swept)
 }
+
+/// Deletes the tombstones that are older than the deployment's retention, without a time limit. A dry run only counts
+/// them, to at most [`MAX_COUNTED`].
+pub async fn sweep_by_hand(system: &'static System, engines: &Engines, dry_run: bool) -> Result<Swept, Fault> {
+    let ports = Production::new(engines, system, &NoShapes, None)?;
+    let retention = engines.config.tombstones;
+    let mut swept = Swept::default();
+    if !dry_run {
+        sweep_generations::<ProductionRules, _>(&ports, retention, &mut swept).await?;
+        return Ok(swept);
+    }
+    let before = ProductionRules::horizon(ports.time().micros(), retention);
+    for generation in ports.state().generations().await?.into_iter().flat_map(|generations| generations.written) {
+        swept.deleted += ports.index().tombstones(&generation.write_alias(), before, MAX_COUNTED).await?.len();
+    }
+    Ok(swept)
+}
+
+/// The number of tombstones up to which a dry run counts in each generation: as many as OpenSearch returns at once.
+pub const MAX_COUNTED: usize = 10_000;
 
 pub(crate) async fn sweep_generations<R: Rules, P: Ports>(
     ports: &P,

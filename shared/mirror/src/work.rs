@@ -8,7 +8,8 @@ use crate::batch::{Batch, Tally};
 use crate::context::Context;
 use crate::documents::Documents;
 use crate::generation::{Generations, Targets};
-use crate::group::{Gathered, GroupId, Groups, gather};
+use crate::group::{Gathered, Group, GroupId, Groups, gather};
+use crate::heartbeat::Heartbeat;
 use crate::ports::{Fault, Ports, State, Time};
 use crate::record::{NotAnEvent, Record, Tables, records};
 use crate::report::{Ledger, Outcome, answer};
@@ -23,6 +24,8 @@ pub(crate) struct ProcessedBatch {
     pub(crate) tally: Tally,
     /// The age of the oldest record, in milliseconds.
     pub(crate) lag: i64,
+    /// What the batch has done with its records. `None` if their table or their time is not known.
+    pub(crate) heartbeat: Option<Heartbeat>,
 }
 
 /// The reason why an invocation fails as a whole. Lambda then delivers all its records again.
@@ -68,7 +71,15 @@ pub(crate) async fn process_batch<R: Rules, P: Ports, D: Documents>(
     let checkpoint = R::report(groups.iter().filter(|group| !group.handled()).map(|group| group.places));
     let ledger = ledger(&groups, &group_of, checkpoint.unwrap_or(records.len()));
     let answer = answer(checkpoint.map(|place| sequence_at(&records, place)).transpose()?);
-    Ok(ProcessedBatch { answer, ledger, tally, lag: lag(&records, received) })
+    let reported = checkpoint.and_then(|place| records.get(place..)).unwrap_or(&records);
+    let heartbeat = oldest(reported).and_then(|oldest| {
+        let table = records.first()?.table(tables, None).ok()?.name.to_owned();
+        let (received, at) = (received / 1000, ports.time().micros() / 1000);
+        let reason = checkpoint.map(|_| tally.first_error.clone().unwrap_or_else(|| "the time was up".to_owned()));
+        let newest = newest(&groups);
+        Some(Heartbeat { table, at, oldest, received: (received - oldest).max(0), took: at - received, newest, reason })
+    });
+    Ok(ProcessedBatch { answer, ledger, tally, lag: lag(&records, received), heartbeat })
 }
 
 /// Returns the generations that every record must reach, or the reason why none can be written now.
@@ -117,6 +128,16 @@ fn sequence_at<'r>(records: &'r [Record<'_>], place: usize) -> Result<&'r str, F
 }
 
 fn lag(records: &[Record<'_>], now_micros: i64) -> i64 {
-    let oldest = records.iter().filter_map(|record| record.created).min();
-    oldest.map_or(0, |created| now_micros / 1000 - created.saturating_mul(1000)).max(0)
+    oldest(records).map_or(0, |oldest| now_micros / 1000 - oldest).max(0)
+}
+
+/// Returns when the oldest record was written, in milliseconds.
+fn oldest(records: &[Record<'_>]) -> Option<i64> {
+    records.iter().filter_map(|record| record.created).min().map(|created| created.saturating_mul(1000))
+}
+
+/// Returns the highest revision that was written to the index, or 0.
+fn newest(groups: &Groups<'_>) -> u64 {
+    let written = groups.iter().filter(|group| group.handled() && group.outcome == Outcome::Applied);
+    written.map(Group::highest).max().unwrap_or_default()
 }

@@ -190,6 +190,11 @@ impl Config {
         format!("{}{name}{}", self.prefix, self.bucket_suffix)
     }
 
+    /// Returns the physical name of the function of a system's handler.
+    pub fn function(&self, system: &str, handler: &str) -> String {
+        format!("{}{system}-{handler}", self.prefix)
+    }
+
     /// Returns the physical name of a queue.
     pub fn queue(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)

@@ -217,6 +217,11 @@ pub fn dead_letter_queue(queue: &str) -> String {
     format!("{queue}-dead-letters")
 }
 
+/// Returns the name of the bucket that keeps what the functions of a system gave up.
+pub fn failures_bucket(system: &str) -> String {
+    format!("{system}-failures")
+}
+
 /// The TTL attribute of every table, in seconds since 1970. An expired item counts as absent.
 pub const EXPIRES: &str = "expires";
 

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use percent_encoding::percent_decode_str;
 use table::schema::System;
-use table::{Access, Engines, Limit, Trace};
+use table::{Access, AccessPattern, Engines, Limit, Trace};
 use tokio::time::Instant;
 
 use crate::endpoint::{Endpoint, MatchedPath, Unchecked};
@@ -22,7 +22,7 @@ use crate::format::Format;
 use crate::issuer::OwnIssuer;
 use crate::route::{Route, Serve};
 use crate::trust::Trust;
-use crate::{Answer, Problem, guard, log, openapi, problem};
+use crate::{Answer, Context, Health, Json, Problem, built_in, guard, log, openapi, problem};
 
 /// The time between the end of a handler and its function's timeout, so that the app can still respond.
 pub const MARGIN: Duration = Duration::from_millis(500);
@@ -80,7 +80,7 @@ impl App {
         handlers: Vec<EventHandler>,
     ) -> Self {
         let mut routes = routes;
-        routes.extend(crate::built_in::routes(system.name));
+        routes.extend(built_in::routes(system.name));
         let trust = Arc::new(Trust::new(&engines.config.issuers, None));
         let endpoints = routes.into_iter().map(|route| Arc::new(Endpoint::new(route))).collect();
         let mut app = Self {
@@ -112,6 +112,19 @@ impl App {
     pub fn issuing(mut self, own: OwnIssuer) -> Self {
         self.trust = Arc::new(Trust::new(&self.engines.config.issuers, None).with_own(&own, &self.engines));
         self.own_issuer = Some(own);
+        self
+    }
+
+    /// Checks the system's health by this handler, which may use these access patterns. Without it the check only says
+    /// that the process responds.
+    pub fn health<F, Fut>(mut self, patterns: &'static [&'static AccessPattern], check: F) -> Self
+    where
+        F: Fn(Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Json<Health>, Problem>> + Send + 'static,
+    {
+        if let Some(built_in) = self.endpoints.iter_mut().find(|endpoint| endpoint.route.name == built_in::HEALTH) {
+            *built_in = Arc::new(Endpoint::new(built_in::health_by(self.system.name, patterns, check)));
+        }
         self
     }
 

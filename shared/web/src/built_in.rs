@@ -1,18 +1,43 @@
 //! The routes that every system has: its API description and its health check.
 
+use std::time::Duration;
+
 use http::Method;
 use serde::Serialize;
+use table::AccessPattern;
 use utoipa::ToSchema;
 
 use crate::route::{Route, Sample, Serve};
 use crate::who::Who;
 use crate::{Context, Json, Problem};
 
-/// The process responds. The check makes no request to the engines.
-#[derive(Serialize, ToSchema)]
-struct Health {
-    /// `ok`
+/// The health of a system. The status is always 200: a system whose search is behind still serves its other routes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Health {
+    /// `ok`, or `degraded` if search does not answer or is behind
     status: &'static str,
+    /// Why it is degraded: `search is down`, `search lags`, or `unknown` if that could not be read
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    /// The age of search in seconds, if it lags: writes since then may be missing in searches
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search_age: Option<u64>,
+}
+
+impl Health {
+    pub const OK: Self = Self { status: "ok", reason: None, search_age: None };
+
+    pub const SEARCH_IS_DOWN: Self = Self { reason: Some("search is down"), ..Self::DEGRADED };
+
+    pub const UNKNOWN: Self = Self { reason: Some("unknown"), ..Self::DEGRADED };
+
+    const DEGRADED: Self = Self { status: "degraded", reason: None, search_age: None };
+
+    /// Returns the health of a system whose search is behind by this time.
+    pub const fn search_lags(age: Duration) -> Self {
+        Self { reason: Some("search lags"), search_age: Some(age.as_secs()), ..Self::DEGRADED }
+    }
 }
 
 pub(crate) fn routes(system: &str) -> [Route; 2] {
@@ -23,16 +48,36 @@ pub(crate) fn routes(system: &str) -> [Route; 2] {
             .memory(MIN_MEMORY)
             .answers::<serde_json::Value>(200)
             .sample(Sample::own_path()),
-        Route::get("getHealth", format!("/{system}/health"), Who::Public, health)
+        Route::get(HEALTH, format!("/{system}/health"), Who::Public, health)
             .summary("Get the health of the system")
             .memory(MIN_MEMORY)
             .sample(Sample::own_path()),
     ]
 }
 
+/// Returns the health check by a handler of the system.
+pub(crate) fn health_by<F, Fut>(system: &str, patterns: &'static [&'static AccessPattern], check: F) -> Route
+where
+    F: Fn(Context) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Json<Health>, Problem>> + Send + 'static,
+{
+    Route::get(HEALTH, format!("/{system}/health"), Who::Public, check)
+        .summary("Get the health of the system")
+        .patterns(patterns)
+        .memory(CHECK_MEMORY)
+        .sample(Sample::own_path())
+}
+
+/// The memory in MB of a check that makes requests to engines.
+const CHECK_MEMORY: u64 = 256;
+
+/// The name of the health check.
+pub(crate) const HEALTH: &str = "getHealth";
+
 /// Lambda's smallest memory in MB, which is enough without requests to engines.
 const MIN_MEMORY: u64 = 128;
 
+/// The health of a system without search: the process responds.
 async fn health(_: Context) -> Result<Json<Health>, Problem> {
-    Ok(Json(Health { status: "ok" }))
+    Ok(Json(Health::OK))
 }

@@ -56,6 +56,7 @@ pub mod who;
 
 pub use answer::Answer;
 pub use app::{App, Deadline, RequestId};
+pub use built_in::Health;
 pub use context::Context;
 pub use deployment::deployment;
 pub use entity_tag::{Condition, EntityTag};

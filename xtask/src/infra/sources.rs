@@ -1,14 +1,13 @@
 //! Event sources: streams, objects, queues, schedules, deployments and sockets.
 
 use table::filter::KeyPattern;
-use table::schema::{EventSource, QUEUE_CONCURRENCY, RECORDS_BATCH, System, Table};
+use table::schema::{EventSource, QUEUE_CONCURRENCY, RECORDS_BATCH, System, Table, failures_bucket};
 
 use super::function::Function;
 use super::names::{self, resource};
 use super::node::{Map, Node, attribute, reference, sub};
 use super::policy::allow;
 use super::socket;
-use super::storage::failures_name;
 
 /// Returns the event source of a function with its permission.
 pub fn sources(system: &System, function: &Function) -> Map {
@@ -56,7 +55,7 @@ pub fn statements(system: &System, function: &Function) -> Vec<Node> {
             ]
         })
         .collect();
-    let failures = names::bucket_arn(&failures_name(system.name));
+    let failures = names::bucket_arn(&failures_bucket(system.name));
     statements.push(allow("GivenUp", &["s3:PutObject"], sub(format!("{failures}/*")), None));
     statements.push(allow("GivenUpBucket", &["s3:ListBucket"], sub(failures), None));
     statements
@@ -112,7 +111,7 @@ pub const GIVEN_UP_SECONDS: u64 = 20 * 3600;
 
 /// Returns the destination of discarded records.
 fn put_aside(system: &System) -> Node {
-    let failures = attribute(resource(&failures_name(system.name), "Bucket"), "Arn");
+    let failures = attribute(resource(&failures_bucket(system.name), "Bucket"), "Arn");
     map! { "OnFailure" => map! { "Destination" => failures } }
 }
 

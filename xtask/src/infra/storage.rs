@@ -1,6 +1,6 @@
 //! The tables and buckets of a system. They stay when their stack is deleted.
 
-use table::schema::{Bucket, EXPIRES, EventSource, Projection, System, Table};
+use table::schema::{Bucket, EXPIRES, EventSource, Projection, System, Table, failures_bucket};
 
 use super::function::Function;
 use super::names::{self, resource};
@@ -99,11 +99,7 @@ pub fn bucket(system: &System, bucket: &Bucket, functions: &[Function]) -> Node 
 
 /// Returns the bucket of stream records that the mirror could not handle in time.
 pub fn failures(system: &str) -> Node {
-    kept("AWS::S3::Bucket", None, private(&failures_name(system), system, &[("", FAILURES_DAYS)], DEALT_WITH_DAYS))
-}
-
-pub fn failures_name(system: &str) -> String {
-    format!("{system}-failures")
+    kept("AWS::S3::Bucket", None, private(&failures_bucket(system), system, &[("", FAILURES_DAYS)], DEALT_WITH_DAYS))
 }
 
 const FAILURES_DAYS: u32 = 90;

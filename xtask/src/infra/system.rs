@@ -1,6 +1,6 @@
 //! The template of one system: `infra/{system}.yaml`.
 
-use table::schema::{EventSource, System};
+use table::schema::{EventSource, System, failures_bucket};
 use web::App;
 
 use super::function::{Function, functions};
@@ -26,7 +26,7 @@ pub fn node(app: &App) -> Node {
     for secret in system.secrets {
         resources.push((names::resource(secret.name, "Secret"), secrets::secret(system.name, secret)));
     }
-    let failures = storage::failures_name(system.name);
+    let failures = failures_bucket(system.name);
     resources.push((names::resource(&failures, "Bucket"), storage::failures(system.name)));
     resources.push((names::resource(&failures, "BucketPolicy"), storage::bucket_policy(&failures)));
     for (queue, handler) in functions.iter().filter_map(|own| Some((own.queue(system)?, own))) {

@@ -345,8 +345,9 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         step: &(impl Fn(Step) + Sync),
     ) -> Result<(), Fault> {
         let (ports, index) = (self.ports, &self.looker.generation.index);
-        let page = || ports.state().marker_page(index, after.as_deref());
-        let (markers, next) = patiently(ports.time(), page).await?;
+        let page = || ports.state().markers_after(index, after.as_deref());
+        let markers = patiently(ports.time(), page).await?;
+        let next = markers.last().map(|marker| marker.subject.name());
         let of_marker = |subject| match subject {
             Subject::Item { table, key } => {
                 let table = self.tables.iter().copied().find(|known| known.name == table)?;

@@ -1,5 +1,6 @@
 //! The behaviour of each engine that the mirror relies on, as a test for the real and the simulated engines.
 
+mod failures;
 mod index;
 mod items;
 mod real;
@@ -13,6 +14,7 @@ use table::schema::Table;
 
 use crate::ports::Fault;
 
+pub use failures::failures;
 pub use index::index;
 pub use items::items;
 pub use real::{objects, search, tables};
@@ -29,6 +31,12 @@ pub trait Fixture: Sync {
     fn visible(&self, alias: &str) -> impl Future<Output = Result<Vec<String>, Fault>> + Send;
 
     fn kept(&self, name: &str) -> impl Future<Output = Result<String, Fault>> + Send;
+
+    /// Stores an object as Lambda does with what a function gave up.
+    fn give_up(&self, name: &str, body: &str) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Returns the present time in microseconds since 1970-01-01T00:00:00Z.
+    fn micros(&self) -> i64;
 }
 
 /// A difference between an engine's behaviour and the contract.

@@ -4,11 +4,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use http::HeaderMap;
 use opensearch::http::Method;
 use serde_json::Value;
-use table::schema::{System, Table};
+use table::schema::{System, Table, failures_bucket};
 use table::{Engines, Key};
 
-use super::{Broken, Fixture, index, items, quarantine, state};
-use crate::engines::{DynamoItems, DynamoState, ObjectQuarantine, OpenSearchIndex};
+use super::{Broken, Fixture, failures, index, items, quarantine, state};
+use crate::engines::{DynamoItems, DynamoState, ObjectFailures, ObjectQuarantine, OpenSearchIndex};
 use crate::item::attribute_value;
 use crate::ports::Fault;
 
@@ -29,9 +29,10 @@ pub async fn tables(engines: &Engines, system: &'static System) -> Result<(), Br
     state(&DynamoState::new(engines, system), table).await
 }
 
-/// Checks S3. The system's bucket must exist.
+/// Checks S3. The system's bucket and the one of its failures must exist, and the latter must be empty.
 pub async fn objects(engines: &Engines, system: &'static System) -> Result<(), Broken> {
-    quarantine(&ObjectQuarantine::new(engines, system), &Real { engines, system }).await
+    quarantine(&ObjectQuarantine::new(engines, system), &Real { engines, system }).await?;
+    failures(&ObjectFailures::new(engines, system), &Real { engines, system }).await
 }
 
 fn fault(error: impl ToString) -> Fault {
@@ -74,5 +75,15 @@ impl Fixture for Real<'_> {
         let object = self.engines.s3().get_object().bucket(bucket).key(name).send().await.map_err(fault)?;
         let bytes = object.body.collect().await.map_err(fault)?.into_bytes();
         String::from_utf8(bytes.into()).map_err(fault)
+    }
+
+    async fn give_up(&self, name: &str, body: &str) -> Result<(), Fault> {
+        let bucket = self.engines.config.bucket(&failures_bucket(self.system.name));
+        let request = self.engines.s3().put_object().bucket(bucket).key(name).body(body.as_bytes().to_vec().into());
+        request.send().await.map(drop).map_err(fault)
+    }
+
+    fn micros(&self) -> i64 {
+        self.engines.clock.micros()
     }
 }

@@ -79,19 +79,29 @@ async fn markers(state: &impl State) -> Result<(), Broken> {
     }
     let expected = names.iter().zip(0..).step_by(2).map(|(name, rev)| (name.clone(), rev)).collect();
     same("the markers of many subjects", state.open("g3", &names).await?, expected)?;
+    marker_pages(state, &names).await
+}
 
-    let (mut listed, mut after) = (Vec::new(), None);
+/// Reads the markers of every second one of these subjects in pages.
+async fn marker_pages(state: &impl State, names: &[String]) -> Result<(), Broken> {
+    let mut marked: Vec<_> = names.iter().step_by(2).cloned().collect();
+    marked.sort();
+    let (mut found, mut after) = (Vec::new(), None);
     loop {
-        let (page, next) = state.marker_page("g3", after.as_deref()).await?;
-        listed.extend(page.into_iter().map(|marker| marker.subject.name()));
-        after = next;
-        if after.is_none() {
-            break;
-        }
+        let page = state.markers_after("g3", after.as_deref()).await?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.subject.name());
+        found.extend(page.iter().map(|marker| marker.subject.name()));
     }
-    let mut expected: Vec<_> = names.into_iter().step_by(2).collect();
-    expected.sort();
-    same("pages of markers", listed, expected)
+    same("the pages of all markers", &found, &marked)?;
+    let half = marked.get(62).map(String::as_str);
+    let first = state.markers_after("g3", half).await?.first().map(|marker| marker.subject.name());
+    same("the page after a subject", first.as_ref(), marked.get(63))?;
+    // The marker after which a page starts need not exist any more.
+    state.clear("g3", half.unwrap_or_default(), u64::MAX).await?;
+    let first = state.markers_after("g3", half).await?.first().map(|marker| marker.subject.name());
+    same("the page after a subject without a marker", first.as_ref(), marked.get(63))?;
+    same("a generation without markers", state.markers_after("g9", None).await?, Vec::new())
 }
 
 async fn notes(state: &impl State) -> Result<(), Broken> {

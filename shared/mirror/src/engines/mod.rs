@@ -1,5 +1,6 @@
 //! The ports of production: OpenSearch, DynamoDB, S3 and the machine's clock.
 
+mod failures;
 mod items;
 mod objects;
 mod search;
@@ -14,6 +15,7 @@ use tokio::time::Instant;
 use crate::documents::Shapes;
 use crate::ports::{Fault, Ports};
 
+pub use failures::ObjectFailures;
 pub use items::DynamoItems;
 pub use objects::ObjectQuarantine;
 pub use search::OpenSearchIndex;

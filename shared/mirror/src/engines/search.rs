@@ -70,6 +70,24 @@ impl<'e> OpenSearchIndex<'e> {
         self.json(Method::Post, "/_aliases", Some(&json!({ "actions": actions })), &[200]).await.map(drop)
     }
 
+    /// Reads a document by its id in real time, with its version. Only operators do, since it may be a tombstone.
+    pub async fn document(&self, alias: &str, id: &str) -> Result<Option<(u64, Value)>, Fault> {
+        let path = format!("/{alias}/_mget?realtime=true");
+        let (_, mut answer) = self.json(Method::Post, &path, Some(&json!({ "ids": [id] })), &[200]).await?;
+        let unreadable = || Fault::lasting(ENGINE, "a document could not be read");
+        let mut document = answer.pointer_mut("/docs/0").map(Value::take).ok_or_else(unreadable)?;
+        let version = version(&document)?;
+        let source = document.get_mut("_source").map(Value::take).unwrap_or_default();
+        Ok(version.map(|version| (version, source)))
+    }
+
+    /// Returns the highest version that a search finds, or 0.
+    pub async fn newest(&self, alias: &str) -> Result<u64, Fault> {
+        let body = json!({ "size": 1, "sort": [{ "rev": { "order": "desc" } }], "_source": ["rev"] });
+        let (_, answer) = self.json(Method::Post, &format!("/{alias}/_search"), Some(&body), &[200]).await?;
+        Ok(answer.pointer("/hits/hits/0/_source/rev").and_then(Value::as_u64).unwrap_or_default())
+    }
+
     /// Sends and receives JSON. Any status other than the expected ones is a fault.
     async fn json(
         &self,

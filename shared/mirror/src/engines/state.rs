@@ -7,11 +7,13 @@ use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::AttributeValue::{Bool, L, M, N, S};
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
 use futures::stream::{self, StreamExt, TryStreamExt};
+use table::item::{from_item, to_item};
 use table::schema::{System, Table};
 use table::{Engines, Key};
 
 use super::fault;
 use crate::generation::{Generation, Generations, Phase};
+use crate::heartbeat::Heartbeat;
 use crate::ports::{Checkpoint, Fault, Note, Segment, State};
 use crate::quarantine::{Code, Marker, Subject};
 use crate::schema::{CONFIG_PK, CONFIG_SK, audit_pk, marker_pk, scan_pk, segment_sk};
@@ -68,6 +70,45 @@ impl<'e> DynamoState<'e> {
             }
             Err(error) => Err(fault(ENGINE, &error)),
         }
+    }
+
+    /// Returns the physical name of the table.
+    pub fn table(&self) -> &str {
+        &self.table
+    }
+
+    /// Saves a heartbeat. One that reported older records is kept for a while, since another shard may still fail.
+    pub async fn save_heartbeat(&self, heartbeat: &Heartbeat) -> Result<(), Fault> {
+        let mut item = to_item(heartbeat).map_err(|error| Fault::lasting(ENGINE, error))?;
+        item.extend(key(Heartbeat::PK, &heartbeat.table));
+        let request = self.client.put_item().table_name(&self.table).set_item(Some(item));
+        let answer = request
+            .condition_expression("attribute_not_exists(#reason) OR oldest >= :oldest OR #at < :outdated")
+            .expression_attribute_names("#reason", "reason")
+            .expression_attribute_names("#at", "at")
+            .expression_attribute_values(":oldest", N(heartbeat.oldest.to_string()))
+            .expression_attribute_values(":outdated", N(heartbeat.outdated().to_string()))
+            .send()
+            .await;
+        match answer {
+            Ok(_) => Ok(()),
+            Err(error)
+                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
+            {
+                Ok(())
+            }
+            Err(error) => Err(fault(ENGINE, &error)),
+        }
+    }
+
+    /// Reads the heartbeats of all tables.
+    pub async fn heartbeats(&self) -> Result<Vec<Heartbeat>, Fault> {
+        let query = self.client.query().table_name(&self.table).consistent_read(true);
+        let query = query.key_condition_expression("pk = :pk");
+        let query = query.expression_attribute_values(":pk", S(Heartbeat::PK.to_owned()));
+        let found = query.send().await.map_err(|error| fault(ENGINE, &error))?;
+        let items = found.items.unwrap_or_default().into_iter();
+        items.map(from_item).collect::<Result<_, _>>().map_err(|error| Fault::lasting(ENGINE, error))
     }
 
     fn query_markers(&self, generation: &str) -> QueryFluentBuilder {
@@ -206,14 +247,11 @@ impl State for DynamoState<'_> {
         answer.map(drop).map_err(|error| fault(ENGINE, &error))
     }
 
-    async fn marker_page(&self, generation: &str, after: Option<&str>) -> Result<(Vec<Marker>, Option<String>), Fault> {
+    async fn markers_after(&self, generation: &str, after: Option<&str>) -> Result<Vec<Marker>, Fault> {
         let start = after.map(|after| key(&marker_pk(generation), after));
-        let request = self.query_markers(generation).limit(MAX_MARKERS).set_exclusive_start_key(start);
-        let answer = request.send().await.map_err(|error| fault(ENGINE, &error))?;
-        let markers =
-            answer.items().iter().map(|item| marker(item).ok_or_else(unreadable)).collect::<Result<_, _>>()?;
-        let next = answer.last_evaluated_key().and_then(|last| text(last, "sk")).map(str::to_owned);
-        Ok((markers, next))
+        let page = self.query_markers(generation).limit(MAX_MARKERS).set_exclusive_start_key(start).send().await;
+        let page = page.map_err(|error| fault(ENGINE, &error))?;
+        page.items().iter().map(|item| marker(item).ok_or_else(unreadable)).collect()
     }
 
     async fn note(&self, generation: &str, name: &str) -> Result<Option<Note>, Fault> {

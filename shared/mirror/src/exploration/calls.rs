@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::leaf::{DAY, Leaf, Number, number_of_id};
+use super::world::Change;
 use crate::generation::{Generation, Generations, Phase, index_name};
 
 /// The alias of the readers.
@@ -91,6 +92,21 @@ pub(super) enum Call {
         generation: usize,
         segment: u32,
     },
+    /// Reads the markers after the one of this key.
+    MarkersAfter {
+        generation: usize,
+        key: Option<usize>,
+    },
+    /// Lists the failures after the one of this number.
+    Failures {
+        after: Option<u8>,
+    },
+    ReadFailure {
+        number: u8,
+    },
+    DeleteFailure {
+        number: u8,
+    },
     Pause,
     /// The end of the invocation's time.
     Expired,
@@ -153,6 +169,9 @@ pub(super) enum Answer {
     Tombstones(Vec<(usize, u64)>),
     Checkpoint(Checkpoint),
     Page(Option<(usize, Leaf)>),
+    /// The number and the time of each.
+    Failures(Vec<(u8, i64)>),
+    Failure(Option<Vec<Change>>),
 }
 
 /// The checkpoint of a segment.
@@ -341,6 +360,12 @@ impl fmt::Debug for Call {
             Self::Save { generation, segment } => {
                 write!(formatter, "saves the checkpoint of segment {segment} in {}", name(generation))
             }
+            Self::MarkersAfter { generation, key } => {
+                write!(formatter, "lists the markers in {} after {key:?}", name(generation))
+            }
+            Self::Failures { after } => write!(formatter, "lists failures after {after:?}"),
+            Self::ReadFailure { number } => write!(formatter, "reads the failure {number}"),
+            Self::DeleteFailure { number } => write!(formatter, "deletes the failure {number}"),
             Self::Pause => formatter.write_str("pauses"),
             Self::Expired => formatter.write_str("has no time left"),
         }

@@ -7,8 +7,8 @@ use super::state::{Budget, Invocation, Role, State};
 use super::world::World;
 use crate::rules::Rules;
 
-/// The age in microseconds at which data is not used any more.
-const QUARTER: i64 = 15 * 60_000_000;
+/// The age in microseconds at which data is not used any more, and at which a record that was given up is redriven.
+const QUARTER: i64 = 16 * 60_000_000;
 
 /// A bounded world, whose every schedule is explored.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,8 @@ pub(super) enum Mutant {
     HastyRedrive,
     /// A rebuild does not wait until the batches from before the pause have ended.
     HastyRebuild,
+    /// A redrive applies the records again.
+    ReplayingRedrive,
 }
 
 impl Scenario {
@@ -131,24 +133,28 @@ impl<R: Rules> Explorer<R> {
     }
 
     /// Starts an invocation.
-    pub(super) fn start(&mut self, step: String, mut state: State, role: Role, task: Task, clock: Clock) {
+    pub(super) fn start(&mut self, step: String, state: State, role: Role, task: Task, clock: Clock) {
+        self.start_aged(step, state, role, task, (clock, false));
+    }
+
+    /// Starts an invocation, perhaps a quarter of an hour later.
+    pub(super) fn start_aged(
+        &mut self,
+        step: String,
+        mut state: State,
+        role: Role,
+        task: Task,
+        (clock, aged): (Clock, bool),
+    ) {
         let tick = match clock {
             Clock::Behind => 0,
             Clock::Right => state.world.tick,
         };
         let day = state.world.day;
-        let now = self.now(&state.world, tick, day);
+        let now = self.now(&state.world, tick, day) + if aged { QUARTER } else { 0 };
         let history = self.histories.start(Start { task, cured: state.world.cured, now });
-        let invocation = Invocation {
-            role,
-            history,
-            day,
-            tick,
-            before_pause: false,
-            before_give_up: false,
-            aged: false,
-            read_early: None,
-        };
+        let invocation =
+            Invocation { role, history, day, tick, before_pause: false, before_give_up: false, aged, read_early: None };
         state.running.push(invocation);
         let place = state.running.len() - 1;
         self.settle(step, state, place);
@@ -209,6 +215,10 @@ impl<R: Rules> Explorer<R> {
             Call::Pause | Call::Keep | Call::Refresh => true,
             // Only an operator changes the config item, and one order at a time is carried out.
             Call::ReadConfig => role == Role::Operator || self.scenario.left.rebuilds == 0,
+            // The objects that a redrive finds are those from before its start, and only a redrive deletes one.
+            Call::Failures { .. } | Call::ReadFailure { .. } => self.scenario.left.kills == 0,
+            Call::DeleteFailure { .. } => self.scenario.left.kills == 0,
+            Call::MarkersAfter { .. } => !self.scenario.has_quarantine(),
             // Without poison there is no marker.
             Call::Open { .. } | Call::Markers { .. } => !self.scenario.has_quarantine(),
             // One order at a time reads and writes checkpoints.

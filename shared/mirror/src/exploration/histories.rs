@@ -2,7 +2,6 @@
 //! the answers so far. Each history is run once: the calls that it then waits for are kept.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,10 +10,12 @@ use futures::task::noop_waker_ref;
 use table::TOMBSTONES;
 
 use super::calls::{ALIAS, Answer, Call};
-use super::leaf::{Release, key, keys_json};
+use super::failures::{FUNCTION, event};
+use super::leaf::{Release, key};
 use super::ports::Recorded;
 use super::world::Change;
 use crate::rebuild::{self, Rebuild};
+use crate::redrive::{Redrive, Run};
 use crate::repair::repair_generations;
 use crate::rules::Rules;
 use crate::simulation::executor::TABLES;
@@ -39,6 +40,7 @@ pub(super) enum Task {
     Repair {
         key: usize,
     },
+    Redrive,
     Sweep,
     /// Carries out an order about a rebuild.
     Rebuild(Rebuild),
@@ -174,6 +176,12 @@ fn invocation<R: Rules>(start: &Start, ports: Recorded) -> Pin<Box<dyn Future<Ou
         Task::Repair { key: number } => Box::pin(async move {
             finished(repair_generations::<R, _, _>(&ports, &release, &TREES, &key(number)).await.is_ok())
         }),
+        Task::Redrive => Box::pin(async move {
+            let redrive = Redrive { dry_run: false, note: &|_| () };
+            let (failures, documents, tables) = (&ports, &release, &*TABLES);
+            let run = Run { ports: &ports, failures, documents, tables, function: FUNCTION, redrive };
+            finished(run.all::<R>().await.is_ok_and(|redriven| redriven.repairs.failed == 0))
+        }),
         Task::Sweep => Box::pin(async move {
             finished(sweep_generations::<R, _>(&ports, TOMBSTONES, &mut Swept::default()).await.is_ok())
         }),
@@ -195,27 +203,4 @@ async fn batch<R: Rules>(ports: &Recorded, release: Release, records: &[Change])
         return End::Broken(format!("I5: {ledger:?} of {records:?}, of which {reported:?} is reported"));
     }
     End::Batch { handled }
-}
-
-/// Returns Lambda's event.
-fn event(records: &[Change]) -> String {
-    let records = records.iter().enumerate().map(|(place, record)| {
-        let name = match (record.old, record.new) {
-            (None, _) => "INSERT",
-            (Some(_), Some(_)) => "MODIFY",
-            (Some(_), None) => "REMOVE",
-        };
-        let (keys, sequence) = (keys_json(record.key), sequence(place));
-        let mut json = format!(
-            r#"{{"eventName":"{name}","eventSourceARN":"arn:aws:dynamodb:ca-central-1:000000000000:table/trees/stream/2024",
-            "dynamodb":{{"ApproximateCreationDateTime":0,"Keys":{keys},"SequenceNumber":"{sequence}""#
-        );
-        for (side, image) in [("OldImage", record.old), ("NewImage", record.new)] {
-            if let Some(leaf) = image {
-                let _ = write!(json, r#","{side}":{}"#, leaf.json(record.key));
-            }
-        }
-        json + "}}"
-    });
-    format!(r#"{{"Records":[{}]}}"#, records.collect::<Vec<_>>().join(","))
 }

@@ -7,6 +7,7 @@
 mod breadth_first;
 mod calls;
 mod explorer;
+mod failures;
 mod histories;
 mod invariants;
 mod leaf;

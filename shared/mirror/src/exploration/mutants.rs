@@ -39,7 +39,23 @@ fn unconditional_stamp_is_found() {
 fn redrive_without_waiting_is_found() {
     let left = Budget { writes: 2, give_ups: 1, rebuilds: 1, ..Budget::NONE };
     let scenario = scenario("mutant: redrive without waiting", left);
-    found::<ProductionRules>("I1", Scenario { mutant: Mutant::HastyRedrive, ..scenario });
+    found::<HastyRedrive>("I1", Scenario { mutant: Mutant::HastyRedrive, ..scenario });
+}
+
+#[test]
+fn redrive_that_applies_the_records_again_is_found() {
+    let left = Budget { writes: 2, give_ups: 1, sweeps: 1, days: 1, ..Budget::NONE };
+    let scenario = scenario("mutant: redrive replays images", left);
+    found::<ProductionRules>("I1", Scenario { mutant: Mutant::ReplayingRedrive, ..scenario });
+}
+
+/// A redrive does not wait until what was read before is too old.
+struct HastyRedrive;
+
+impl Rules for HastyRedrive {
+    fn may_redrive(_: i64, _: i64) -> bool {
+        true
+    }
 }
 
 #[test]

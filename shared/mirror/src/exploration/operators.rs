@@ -10,6 +10,8 @@ use crate::rules::Rules;
 impl<R: Rules> Explorer<R> {
     pub(super) fn operate(&mut self, state: &State) {
         self.repair(state);
+        self.redrive(state);
+        self.kill_redrive(state);
         self.damage(state);
         self.sweep(state);
         self.pass_a_day(state);
@@ -29,34 +31,68 @@ impl<R: Rules> Explorer<R> {
         }
     }
 
-    /// Starts the repair of one key: as an operator pleases, after a damage, or as the redrive of a record that was
-    /// given up or is in quarantine.
+    /// Starts the repair of one key: as an operator pleases, or after a damage.
     fn repair(&mut self, state: &State) {
-        if state.has(|role| matches!(role, Role::Repair { .. })) || state.world.config.is_none() {
+        if has_repair(state) || state.world.config.is_none() {
             return;
         }
         for key in 0..self.scenario.keys {
-            let redriven = state.given_up[key];
-            let cured = state.world.cured && state.world.is_marked(key);
-            let needed = state.damaged[key] || redriven;
+            let needed = state.damaged[key];
             let mut next = state.clone();
-            if !needed && !cured {
+            if !needed {
                 if state.left.repairs == 0 {
                     continue;
                 }
                 next.left.repairs -= 1;
             }
             next.damaged[key] = false;
-            if redriven {
-                next.given_up[key] = false;
-                if self.scenario.mutant != Mutant::HastyRedrive && !self.wait_for_redrive(&mut next) {
-                    continue;
-                }
-            }
             for clock in self.scenario.clocks {
                 let step = self.text(|| format!("a repair of k{key} starts, clock {clock:?}"));
                 self.start(step, next.clone(), Role::Repair { key, needed }, Task::Repair { key }, *clock);
             }
+        }
+    }
+
+    /// Starts a redrive of what was given up, or of the items in quarantine after code was deployed that can index them.
+    fn redrive(&mut self, state: &State) {
+        let has_failures = !state.world.failures.is_empty();
+        let cured = state.world.cured && (0..self.scenario.keys).any(|key| state.world.is_marked(key));
+        if has_repair(state) || state.world.config.is_none() || !(has_failures || cured) {
+            return;
+        }
+        let mut next = state.clone();
+        let waits = has_failures && self.scenario.mutant != Mutant::HastyRedrive;
+        if waits && !self.wait_for_redrive(&mut next) {
+            return;
+        }
+        let replayed = |next: &mut State| Task::Batch(next.world.failures.remove(0).records);
+        let task = match self.scenario.mutant {
+            Mutant::ReplayingRedrive => replayed(&mut next),
+            _ => Task::Redrive,
+        };
+        for clock in self.scenario.clocks {
+            let step = self.text(|| format!("a redrive starts, clock {clock:?}"));
+            self.start_aged(step, next.clone(), Role::Redrive, task.clone(), (*clock, waits));
+        }
+    }
+
+    /// Kills a redrive. Its writes are lost, or carried out later.
+    fn kill_redrive(&mut self, state: &State) {
+        let Some(place) = state.running.iter().position(|one| one.role == Role::Redrive) else { return };
+        if state.left.kills == 0 {
+            return;
+        }
+        let mut next = state.clone();
+        next.left.kills -= 1;
+        let killed = next.running.remove(place);
+        let waiting = &self.histories.get(killed.history).waiting;
+        let sent: Vec<Call> = waiting.iter().map(|(_, call)| call.clone()).filter(Call::is_write).collect();
+        let step = self.text(|| "the redrive is killed".to_owned());
+        self.emit(step, next.clone());
+        if !sent.is_empty() {
+            next.late.extend(sent);
+            let step = self.text(|| "the redrive is killed, and its writes are still under way".to_owned());
+            self.emit(step, next);
         }
     }
 
@@ -76,7 +112,7 @@ impl<R: Rules> Explorer<R> {
     }
 
     fn damage(&mut self, state: &State) {
-        if state.left.damages == 0 || state.has(|role| matches!(role, Role::Repair { .. })) {
+        if state.left.damages == 0 || has_repair(state) {
             return;
         }
         for key in 0..self.scenario.keys {
@@ -161,4 +197,8 @@ impl<R: Rules> Explorer<R> {
         }
         self.answer(step, next, 0, last, of_last);
     }
+}
+
+fn has_repair(state: &State) -> bool {
+    state.has(|role| matches!(role, Role::Repair { .. } | Role::Redrive))
 }

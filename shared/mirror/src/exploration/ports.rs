@@ -7,16 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use bytes::Bytes;
 use table::schema::Table;
 use table::{Key, Rev};
 
 use super::calls::{ALIAS, Answer, Call, Checkpoint as At, Config, number_of_index, operations};
+use super::failures;
 use super::leaf::{key, number_of_id, number_of_key, number_of_subject, subject};
 use crate::generation::Generations;
 use crate::item::Item;
 use crate::lines::Tombstone;
 use crate::ports::{
-    Checkpoint, DocumentPage, Fault, Index, Items, Note, Page, Quarantine, Reply, Segment, State, StoredDocument, Time,
+    Checkpoint, DocumentPage, Failures, Fault, GivenUp, Index, Items, Note, Page, Quarantine, Reply, Segment, State,
+    StoredDocument, Time,
 };
 use crate::quarantine::{Code, Marker, Subject};
 use crate::simulation::ports::Together;
@@ -278,16 +281,43 @@ impl State for Recorded {
         self.done(Call::Forget { generation: number_of_index(generation) }).await
     }
 
-    async fn marker_page(&self, _: &str, _: Option<&str>) -> Result<(Vec<Marker>, Option<String>), Fault> {
-        Err(no_audit())
-    }
-
     async fn note(&self, _: &str, _: &str) -> Result<Option<Note>, Fault> {
         Err(no_audit())
     }
 
     async fn write_note(&self, _: &str, _: &str, _: &Note) -> Result<bool, Fault> {
         Err(no_audit())
+    }
+
+    async fn markers_after(&self, generation: &str, after: Option<&str>) -> Result<Vec<Marker>, Fault> {
+        let (generation, key) = (number_of_index(generation), after.map(number_of_subject));
+        match self.ask(Call::MarkersAfter { generation, key }).await {
+            Answer::Markers(markers) => Ok(markers.into_iter().map(|(number, rev)| marker(number, rev)).collect()),
+            _ => Err(failed()),
+        }
+    }
+}
+
+impl Failures for Recorded {
+    async fn list(&self, after: Option<&str>, _: usize) -> Result<Vec<GivenUp>, Fault> {
+        match self.ask(Call::Failures { after: after.map(failures::number_of_name) }).await {
+            Answer::Failures(found) => {
+                let given_up = |(number, since)| GivenUp { name: failures::name(number), since };
+                Ok(found.into_iter().map(given_up).collect())
+            }
+            _ => Err(failed()),
+        }
+    }
+
+    async fn read(&self, name: &str) -> Result<Option<Bytes>, Fault> {
+        match self.ask(Call::ReadFailure { number: failures::number_of_name(name) }).await {
+            Answer::Failure(records) => Ok(records.map(|records| failures::object(&records).into())),
+            _ => Err(failed()),
+        }
+    }
+
+    async fn delete(&self, name: &str) -> Result<(), Fault> {
+        self.done(Call::DeleteFailure { number: failures::number_of_name(name) }).await
     }
 }
 
@@ -313,6 +343,12 @@ impl Time for Recorded {
     async fn wait(&self, _: Duration) {
         self.ask(Call::Wait).await;
     }
+}
+
+/// Returns a marker as the state table has it.
+fn marker(number: usize, rev: u64) -> Marker {
+    let (subject, object) = (Subject::item(&TREES, &key(number)), String::new());
+    Marker { subject, rev, code: Code::Unfit, reason: String::new(), object, since: 0 }
 }
 
 /// Returns the body of a response with these statuses.

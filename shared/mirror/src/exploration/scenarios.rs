@@ -105,6 +105,24 @@ fn redrives_with_sweeps_break_no_invariant() {
 }
 
 #[test]
+fn redrives_that_are_killed_break_no_invariant() {
+    let left = Budget { slow: sized(0, 1), repeats: 0, faults: 0, give_ups: 1, kills: sized(1, 2), ..common() };
+    short_batches("redrive, killed", left);
+}
+
+#[test]
+fn redrives_of_two_keys_break_no_invariant() {
+    let left = Budget { repeats: 0, faults: 0, give_ups: 1, kills: sized(0, 1), ..common() };
+    holds(Scenario::new("redrive, two keys", 2, 2, left));
+}
+
+#[test]
+fn redrives_with_poison_break_no_invariant() {
+    let left = Budget { writes: sized(2, 3), poison: 1, deploys: 1, give_ups: 1, kills: sized(0, 1), ..Budget::NONE };
+    short_batches("redrive, quarantine", left);
+}
+
+#[test]
 fn poison_breaks_no_invariant() {
     short_batches("quarantine", Budget { poison: 2, repeats: 0, ..common() });
 }

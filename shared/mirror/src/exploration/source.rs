@@ -2,6 +2,7 @@
 
 use super::calls::{Answer, Call, Operation};
 use super::explorer::{Explorer, Mutant};
+use super::failures::Failure;
 use super::histories::Task;
 use super::leaf::{KEYS, Leaf};
 use super::state::{Role, State};
@@ -31,7 +32,9 @@ impl<R: Rules> Explorer<R> {
                 next.left.give_ups -= 1;
                 next.world.stream.drain(..count);
                 next.running.iter_mut().for_each(|invocation| invocation.before_give_up = true);
-                records.iter().for_each(|record| next.given_up[record.key] = true);
+                let number = self.scenario.left.give_ups - next.left.give_ups;
+                let failure = Failure { number, records: records.clone(), since: next.world.time(0) };
+                next.world.failures.push(failure);
                 let step = self.text(|| format!("records are given up: {records:?}"));
                 self.emit(step, next);
             }
@@ -179,6 +182,7 @@ impl Call {
                 | Self::Delete { .. }
                 | Self::Forget { .. }
                 | Self::Save { .. }
+                | Self::DeleteFailure { .. }
         )
     }
 }

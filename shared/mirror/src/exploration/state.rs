@@ -11,8 +11,6 @@ pub(super) struct State {
     pub(super) running: Vec<Invocation>,
     /// Writes that were sent by invocations that have ended since.
     pub(super) late: Vec<Call>,
-    /// The keys whose records were given up, and which no redrive has repaired yet.
-    pub(super) given_up: [bool; KEYS],
     /// The keys whose documents were damaged, and which no repair was started for yet.
     pub(super) damaged: [bool; KEYS],
     pub(super) left: Budget,
@@ -43,11 +41,12 @@ pub(super) enum Role {
     Current,
     /// An invocation that the event source does not wait for any more.
     Zombie,
-    /// `needed` if the document was damaged or its record given up.
+    /// `needed` if the document was damaged.
     Repair {
         key: usize,
         needed: bool,
     },
+    Redrive,
     Sweep,
     /// Carries out an order about a rebuild.
     Operator,
@@ -81,6 +80,8 @@ pub(super) struct Budget {
     pub(super) expiries: u8,
     /// Batches that are given up.
     pub(super) give_ups: u8,
+    /// Redrives that are killed.
+    pub(super) kills: u8,
     pub(super) repairs: u8,
     pub(super) damages: u8,
     pub(super) sweeps: u8,
@@ -109,6 +110,7 @@ impl Budget {
         faults: 0,
         expiries: 0,
         give_ups: 0,
+        kills: 0,
         repairs: 0,
         damages: 0,
         sweeps: 0,
@@ -123,14 +125,7 @@ impl Budget {
 
 impl State {
     pub(super) fn new(left: Budget) -> Self {
-        Self {
-            world: World::new(),
-            running: Vec::new(),
-            late: Vec::new(),
-            given_up: [false; KEYS],
-            damaged: [false; KEYS],
-            left,
-        }
+        Self { world: World::new(), running: Vec::new(), late: Vec::new(), damaged: [false; KEYS], left }
     }
 
     pub(super) fn current(&self) -> Option<usize> {
@@ -162,7 +157,7 @@ impl State {
         self.running.iter().all(|invocation| invocation.role == Role::Zombie)
             && self.late.is_empty()
             && self.world.stream.is_empty()
-            && self.given_up == [false; KEYS]
+            && self.world.failures.is_empty()
             && self.damaged == [false; KEYS]
             && !(self.world.cured && (0..KEYS).any(|key| self.world.is_marked(key)))
     }

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::calls::{Answer, Body, Call, Checkpoint, Config, GENERATIONS, Operation, Stage};
-use super::leaf::{DAY, KEYS, Leaf, Number, segment_of};
+use super::failures::Failure;
+use super::leaf::{DAY, KEYS, Leaf, Number, segment_of, subject};
 use super::ports::UPDATE_OF_A_MISSING_DOCUMENT;
 use crate::generation::Phase;
 
@@ -27,6 +28,8 @@ pub(super) struct World {
     pub(super) markers: [[Option<u64>; KEYS]; GENERATIONS],
     /// Whether each segment was scanned, by generation.
     checkpoints: [[bool; SEGMENTS]; GENERATIONS],
+    /// What Lambda gave up and no redrive has deleted yet.
+    pub(super) failures: Vec<Failure>,
     /// Whether the code that creates documents of poison is deployed.
     pub(super) cured: bool,
 }
@@ -79,6 +82,7 @@ impl World {
             }),
             markers: [[None; KEYS]; GENERATIONS],
             checkpoints: [[false; SEGMENTS]; GENERATIONS],
+            failures: Vec::new(),
             cured: false,
         }
     }
@@ -155,6 +159,27 @@ impl World {
             Call::Clear { generation, key, upto } => {
                 let marker = &mut self.markers[*generation][*key];
                 *marker = marker.filter(|rev| rev > upto);
+                Answer::Done
+            }
+            Call::MarkersAfter { generation, key } => {
+                // The order of the names is not that of the keys.
+                let name = |key: usize| subject(key);
+                let is_after = |number: &usize| key.is_none_or(|key| name(*number) > name(key));
+                let mut rest: Vec<usize> = (0..KEYS).filter(is_after).collect();
+                rest.sort_by_key(|number| name(*number));
+                let marked = rest.into_iter().filter_map(|key| Some((key, self.markers[*generation][key]?)));
+                Answer::Markers(marked.collect())
+            }
+            Call::Failures { after } => {
+                let rest = self.failures.iter().filter(|failure| after.is_none_or(|after| failure.number > after));
+                Answer::Failures(rest.map(|failure| (failure.number, failure.since)).collect())
+            }
+            Call::ReadFailure { number } => {
+                let found = self.failures.iter().find(|failure| failure.number == *number);
+                Answer::Failure(found.map(|failure| failure.records.clone()))
+            }
+            Call::DeleteFailure { number } => {
+                self.failures.retain(|failure| failure.number != *number);
                 Answer::Done
             }
             Call::Tombstones { generation, before } => {

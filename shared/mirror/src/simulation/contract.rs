@@ -31,6 +31,17 @@ impl Fixture for Shared {
     async fn kept(&self, name: &str) -> Result<String, Fault> {
         Ok(self.world().kept[name].clone())
     }
+
+    async fn give_up(&self, name: &str, body: &str) -> Result<(), Fault> {
+        let mut world = self.world();
+        let since = world.now;
+        world.failures.insert(name.to_owned(), (since, body.to_owned()));
+        Ok(())
+    }
+
+    fn micros(&self) -> i64 {
+        self.world().now
+    }
 }
 
 #[test]
@@ -50,4 +61,5 @@ fn simulated_state_keeps_the_contract() {
     let shared = Shared::default();
     drive(&shared, contract::state(&shared, &TREES)).unwrap();
     drive(&shared, contract::quarantine(&shared, &shared)).unwrap();
+    drive(&shared, contract::failures(&shared, &shared)).unwrap();
 }

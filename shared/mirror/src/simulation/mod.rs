@@ -10,6 +10,7 @@ mod lasting;
 pub(crate) mod mutants;
 pub(crate) mod ports;
 mod rebuilds;
+mod redrives;
 mod repairs;
 mod scenarios;
 mod schedule;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::{Value, json};
 use table::schema::Table;
 use table::{Key, Rev};
@@ -13,11 +14,14 @@ use crate::generation::Generations;
 use crate::item::Item;
 use crate::lines::Tombstone;
 use crate::ports::{
-    Checkpoint, DocumentPage, Fault, Index, Items, Note, Page, Ports, Quarantine, Reply, Segment, State,
-    StoredDocument, Time,
+    Checkpoint, DocumentPage, Failures, Fault, GivenUp, Index, Items, Note, Page, Ports, Quarantine, Reply, Segment,
+    State, StoredDocument, Time,
 };
 use crate::quarantine::Marker;
 use crate::schema::segment_sk;
+
+/// The number of markers on a page.
+const MARKERS: usize = 250;
 
 /// All engines and the clock as one value. Shapes are areas.
 pub(crate) trait Together: Index + Items + State + Quarantine + Time {}
@@ -284,17 +288,6 @@ impl State for Shared {
         .await
     }
 
-    async fn marker_page(&self, generation: &str, after: Option<&str>) -> Result<(Vec<Marker>, Option<String>), Fault> {
-        let (generation, after) = (generation.to_owned(), after.map(str::to_owned));
-        self.ask(Kind::Read, move |world, _| {
-            let open = world.markers.iter().filter(|((of, name), _)| *of == generation && Some(name) > after.as_ref());
-            let page: Vec<_> = open.take(2).map(|((_, name), marker)| (name.clone(), marker.clone())).collect();
-            let next = (page.len() == 2).then(|| page.last().map(|(name, _)| name.clone())).flatten();
-            Ok((page.into_iter().map(|(_, marker)| marker).collect(), next))
-        })
-        .await
-    }
-
     async fn note(&self, generation: &str, name: &str) -> Result<Option<Note>, Fault> {
         let name = (generation.to_owned(), name.to_owned());
         self.ask(Kind::Read, move |world, _| Ok(world.notes.get(&name).cloned())).await
@@ -322,6 +315,16 @@ impl State for Shared {
         })
         .await
     }
+
+    async fn markers_after(&self, generation: &str, after: Option<&str>) -> Result<Vec<Marker>, Fault> {
+        let (generation, after) = (generation.to_owned(), after.unwrap_or_default().to_owned());
+        self.ask(Kind::Read, move |world, _| {
+            let of_generation = world.markers.iter().filter(|((of, _), _)| *of == generation);
+            let rest = of_generation.filter(|((_, subject), _)| *subject > after);
+            Ok(rest.map(|(_, marker)| marker.clone()).take(MARKERS).collect())
+        })
+        .await
+    }
 }
 
 impl Quarantine for Shared {
@@ -334,6 +337,31 @@ impl Quarantine for Shared {
         }
         self.ask(Kind::Write, move |world, _| {
             world.kept.insert(name, body);
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl Failures for Shared {
+    async fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<GivenUp>, Fault> {
+        let after = after.unwrap_or_default().to_owned();
+        self.ask(Kind::Read, move |world, _| {
+            let rest = world.failures.iter().filter(|(name, _)| **name > after);
+            Ok(rest.map(|(name, (since, _))| GivenUp { name: name.clone(), since: *since }).take(limit).collect())
+        })
+        .await
+    }
+
+    async fn read(&self, name: &str) -> Result<Option<Bytes>, Fault> {
+        let name = name.to_owned();
+        self.ask(Kind::Read, move |world, _| Ok(world.failures.get(&name).map(|(_, body)| body.clone().into()))).await
+    }
+
+    async fn delete(&self, name: &str) -> Result<(), Fault> {
+        let name = name.to_owned();
+        self.ask(Kind::Write, move |world, _| {
+            world.failures.remove(&name);
             Ok(())
         })
         .await

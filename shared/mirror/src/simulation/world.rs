@@ -29,6 +29,8 @@ pub(crate) struct World {
     pub(crate) kept: BTreeMap<String, String>,
     /// The notes of audits, by generation and name.
     pub(crate) notes: BTreeMap<(String, String), Note>,
+    /// What Lambda gave up, by the object's name: the time and the content.
+    pub(crate) failures: BTreeMap<String, (i64, String)>,
     pub(crate) requests: Vec<Request>,
     /// The positions of the operations of the next bulk request that are answered 429.
     pub(crate) busy: BTreeSet<usize>,

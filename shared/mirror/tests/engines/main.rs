@@ -18,7 +18,9 @@ async fn tables_keep_the_contract() {
 #[tokio::test]
 async fn objects_keep_the_contract() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("test-orchard")).unwrap();
+    for bucket in ["test-orchard", "test-orchard-failures"] {
+        std::fs::create_dir(folder.path().join(bucket)).unwrap();
+    }
     let engines = engines("", &serve_objects(folder.path()).await);
     mirror::contract::objects(&engines, &ORCHARD).await.unwrap();
 }

@@ -1,0 +1,75 @@
+//! `cairn lag`: how far search is behind the tables, in three legs.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use jiff::Timestamp;
+use mirror::Lag as OfTable;
+use serde_json::json;
+
+use crate::exit::TO_DO;
+use crate::failure::Failure;
+use crate::{StateFolder, running, system};
+
+#[derive(Debug, Args)]
+pub struct Lag {
+    /// The system, such as `parks`.
+    system: String,
+    /// Print JSON, one object for each table per line.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    state: StateFolder,
+}
+
+impl Lag {
+    pub async fn run(self) -> Result<ExitCode, Failure> {
+        let engines = running::engines(&self.state.folder).await?;
+        let served = system::named(&self.system)?;
+        let lags = mirror::lag(served.system, &engines).await.map_err(Failure::new)?;
+        for lag in &lags {
+            if self.json {
+                println!("{}", as_json(lag));
+            } else {
+                println!("{}", message(lag));
+            }
+        }
+        if lags.is_empty() && !self.json {
+            println!("The mirror of {} has received no record yet.", self.system);
+        }
+        let lags = lags.iter().any(|lag| lag.lags.is_some());
+        Ok(if lags { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })
+    }
+}
+
+fn message(lag: &OfTable) -> String {
+    let OfTable { heartbeat, received, written, refreshed, .. } = lag;
+    let written = written.map_or_else(|| "not yet".to_owned(), seconds);
+    let reason = heartbeat.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
+    let (received, refreshed) = (seconds(*received), seconds(*refreshed));
+    format!(
+        "{}  received {received}, written {written}, refreshed {refreshed}, at {}{reason}",
+        heartbeat.table,
+        time(heartbeat.at)
+    )
+}
+
+fn seconds(millis: i64) -> String {
+    format!("{}.{:03} s", millis / 1000, millis % 1000)
+}
+
+fn time(millis: i64) -> String {
+    Timestamp::from_millisecond(millis).map_or_else(|_| millis.to_string(), |time| format!("{time:.0}"))
+}
+
+fn as_json(lag: &OfTable) -> serde_json::Value {
+    json!({
+        "table": lag.heartbeat.table,
+        "at": time(lag.heartbeat.at),
+        "receivedMillis": lag.received,
+        "writtenMillis": lag.written,
+        "refreshedMillis": lag.refreshed,
+        "lags": lag.lags.is_some(),
+        "reason": lag.heartbeat.reason,
+    })
+}

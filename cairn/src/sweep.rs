@@ -1,0 +1,44 @@
+//! `cairn sweep`: deletes old tombstones now.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use mirror::{MAX_COUNTED, Swept};
+use serde_json::json;
+
+use crate::exit::TO_DO;
+use crate::failure::Failure;
+use crate::{StateFolder, running, system};
+
+#[derive(Debug, Args)]
+pub struct Sweep {
+    /// The system, such as `parks`.
+    system: String,
+    /// Only count the tombstones that would be deleted.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    state: StateFolder,
+}
+
+impl Sweep {
+    /// Deletes the tombstones that are older than the deployment's retention.
+    pub async fn run(self) -> Result<ExitCode, Failure> {
+        let engines = running::engines(&self.state.folder).await?;
+        let served = system::named(&self.system)?;
+        let swept = mirror::sweep_by_hand(served.system, &engines, self.dry_run).await.map_err(Failure::new)?;
+        let Swept { deleted, skipped } = swept;
+        if self.json {
+            println!("{}", json!({ "dryRun": self.dry_run, "deleted": deleted, "skipped": skipped }));
+        } else if self.dry_run {
+            let more = if deleted >= MAX_COUNTED { " or more" } else { "" };
+            println!("would delete {deleted}{more} tombstones");
+        } else {
+            println!("{deleted} tombstones deleted, {skipped} skipped since they had changed");
+        }
+        Ok(if self.dry_run && deleted > 0 { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })
+    }
+}

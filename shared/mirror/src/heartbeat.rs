@@ -1,0 +1,164 @@
+//! Heartbeats: what the mirror has last done with the records of a table. It saves them in its state table, so that the
+//! health of a system and the operators' commands can tell how far search is behind.
+//!
+//! A heartbeat costs one write unit. A process saves one a minute while it keeps up, and one in five seconds while it is
+//! late. Nothing depends on them: if one cannot be saved, the next one is.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use table::Engines;
+use table::schema::System;
+
+use crate::engines::DynamoState;
+
+/// The end of a batch. Times are in milliseconds, those of the clock since 1970-01-01T00:00:00Z.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Heartbeat {
+    /// The table of the records, by its logical name.
+    pub table: String,
+    /// When the batch ended.
+    pub at: i64,
+    /// When the oldest record was written. If some records were reported, when the oldest of these was written.
+    pub oldest: i64,
+    /// The age of that record when the batch was received.
+    pub received: i64,
+    /// How long the batch took.
+    pub took: i64,
+    /// The highest revision that the batch wrote, or 0.
+    pub newest: u64,
+    /// The reason why records were reported, if some were.
+    pub reason: Option<String>,
+}
+
+/// The age from which a record is late: much more than Lambda takes to deliver one.
+const LATE: i64 = 5_000;
+
+/// The age at which search lags. The alarm has the same limit.
+const LAGS: i64 = 60_000;
+
+/// How long a batch that reported records says that search lags. Lambda delivers them again within this time.
+const REPORT_LASTS: i64 = 180_000;
+
+/// How long a late batch that was handled says that search lags. The next one is late as well, or search keeps up.
+const LATE_LASTS: i64 = 15_000;
+
+/// The interval of the heartbeats of a process that keeps up, and of one that is late.
+const INTERVALS: (i64, i64) = (60_000, 5_000);
+
+/// The time limit of saving a heartbeat.
+const TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The last heartbeat of this process for each state table and table.
+static LAST: LazyLock<Mutex<HashMap<(String, String), Last>>> = LazyLock::new(Mutex::default);
+
+#[derive(Clone, Copy)]
+struct Last {
+    at: i64,
+    late: bool,
+    reported: bool,
+}
+
+impl Heartbeat {
+    /// The partition of all heartbeats.
+    pub(crate) const PK: &'static str = "heartbeat";
+
+    /// Whether the records of the batch are late, or were reported.
+    const fn is_late(&self) -> bool {
+        let age = self.received + self.took;
+        if self.reason.is_some() { age >= 2 * LATE } else { age >= LATE }
+    }
+
+    /// Whether another heartbeat of this table may replace one that says less about the present lag.
+    pub(crate) const fn outdated(&self) -> i64 {
+        self.at - REPORT_LASTS
+    }
+
+    /// Returns the age of search in the records of this table, in milliseconds, if search lags.
+    pub fn lag(&self, now: i64) -> Option<i64> {
+        let since = now - self.at;
+        let (age, lasts) = match self.reason {
+            Some(_) => (now - self.oldest, REPORT_LASTS),
+            None => (self.at - self.oldest, LATE_LASTS),
+        };
+        (age >= LAGS && since < lasts).then_some(age)
+    }
+}
+
+/// Saves a heartbeat, unless one of this process tells the same.
+pub(crate) async fn save(engines: &Engines, system: &'static System, heartbeat: &Heartbeat) {
+    let state = DynamoState::new(engines, system);
+    if !is_due((state.table().to_owned(), heartbeat.table.clone()), heartbeat) {
+        return;
+    }
+    match tokio::time::timeout(TIMEOUT, state.save_heartbeat(heartbeat)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(fault)) => tracing::warn!(system = system.name, %fault, "saving the mirror's heartbeat failed"),
+        Err(_) => tracing::warn!(system = system.name, "saving the mirror's heartbeat took too long"),
+    }
+}
+
+fn is_due(of: (String, String), heartbeat: &Heartbeat) -> bool {
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let Heartbeat { at, .. } = *heartbeat;
+    let (late, reported) = (heartbeat.is_late(), heartbeat.reason.is_some());
+    let (steady, hasty) = INTERVALS;
+    let due = last.get(&of).is_none_or(|last| {
+        // What is better than before is told at once.
+        let is_better = last.late && !late || last.reported && !reported;
+        let interval = if late { hasty } else { steady };
+        is_better || !(last.at..last.at + interval).contains(&at)
+    });
+    if due {
+        last.insert(of, Last { at, late, reported });
+    }
+    due
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heartbeat(at: i64, received: i64, reason: Option<&str>) -> Heartbeat {
+        let oldest = at - received - 10;
+        let reason = reason.map(str::to_owned);
+        Heartbeat { table: "toy".to_owned(), at, oldest, received, took: 10, newest: 2, reason }
+    }
+
+    #[test]
+    fn search_lags_while_records_are_reported_and_until_late_ones_are_handled() {
+        let failing = heartbeat(100_000, 50_000, Some("search is down"));
+        assert_eq!(failing.lag(100_000), None);
+        assert_eq!(failing.lag(120_000), Some(70_010));
+        assert_eq!(failing.lag(279_999), Some(230_009));
+        assert_eq!(failing.lag(280_000), None);
+        let late = heartbeat(100_000, 90_000, None);
+        assert_eq!((late.lag(101_000), late.lag(115_000)), (Some(90_010), None));
+    }
+
+    #[test]
+    fn idle_system_does_not_lag() {
+        let last = heartbeat(100_000, 300, None);
+        for hours in 0..48 {
+            assert_eq!(last.lag(100_000 + hours * 3_600_000), None);
+        }
+    }
+
+    #[test]
+    fn heartbeats_are_rare_while_the_mirror_keeps_up() {
+        let due = |heartbeat| is_due(("toy-mirror".to_owned(), "heartbeats_are_rare".to_owned()), &heartbeat);
+        assert!(due(heartbeat(0, 300, None)));
+        assert!(!due(heartbeat(59_999, 300, None)));
+        assert!(due(heartbeat(60_000, 300, None)));
+        assert!(due(heartbeat(66_000, 20_000, Some("search is down"))));
+        assert!(!due(heartbeat(70_000, 20_000, Some("search is down"))));
+        assert!(due(heartbeat(71_000, 25_000, Some("search is down"))));
+        assert!(due(heartbeat(72_000, 26_000, None)));
+        assert!(!due(heartbeat(72_500, 10_000, None)));
+        assert!(due(heartbeat(73_000, 300, None)));
+        assert!(!due(heartbeat(74_000, 300, None)));
+    }
+}

@@ -1,0 +1,347 @@
+//! The redrive of records that Lambda gave up and of items in quarantine. A redrive repairs the key of each record in
+//! every generation. It never applies the images of a record, since they may be older than the documents.
+//!
+//! Its state is what it works on: the objects and the markers. An object is deleted only after all its keys are
+//! repaired or in quarantine, so a redrive that was interrupted is resumed by the next one.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::stream::{self, StreamExt, TryStreamExt};
+use serde::Deserialize;
+use table::schema::{System, Table};
+use table::{Engines, Key};
+
+use crate::context::MAX_READ_AGE;
+use crate::documents::{Documents, Shapes};
+use crate::engines::{ObjectFailures, Production};
+use crate::generation::Generation;
+use crate::group::{Group, GroupKey};
+use crate::mirrored::HANDLER;
+use crate::ports::{Failures, Fault, GivenUp, Ports, State, Time};
+use crate::quarantine::{Marker, Subject};
+use crate::record::{RecordError, Tables, records};
+use crate::repair::{item_to_repair, repair_groups, writable_generations};
+use crate::report::RepairOutcome;
+use crate::rules::{ProductionRules, Rules};
+
+/// The number of objects that one request lists.
+const OBJECTS: usize = 1000;
+
+/// The number of keys that one batch repairs.
+const KEYS: usize = 100;
+
+/// The number of objects that are in memory at a time, and of batches of one page of markers that run concurrently.
+const CONCURRENCY: usize = 4;
+
+/// The number of reasons that the result keeps.
+const REASONS: usize = 10;
+
+/// The extra wait for the difference between the clocks of S3 and of this process.
+const CLOCK_MARGIN: Duration = Duration::from_mins(1);
+
+/// The result of a redrive so far. A dry run counts what a redrive would do as `objects`, `records` and `keys`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Redriven {
+    /// The number of objects whose records are redriven, and which are deleted.
+    pub objects: usize,
+    /// The number of records in these objects.
+    pub records: usize,
+    /// The number of keys of these records, and of items in quarantine.
+    pub keys: usize,
+    /// The number of objects that are too young. They can be redriven 16 minutes after Lambda stored them.
+    pub waiting: usize,
+    /// The number of objects that are not of the mirror, or that cannot be read. They are left as they are.
+    pub others: usize,
+    /// The results of repairs, one for each key and generation.
+    pub repairs: Repairs,
+    /// Reasons of repairs that failed, at most ten.
+    pub reasons: Vec<String>,
+}
+
+/// The numbers of repairs by their outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repairs {
+    pub written: usize,
+    pub hidden: usize,
+    pub deleted: usize,
+    pub stamped: usize,
+    pub nothing: usize,
+    /// Items that still cannot be indexed.
+    pub quarantined: usize,
+    /// Keys that could not be repaired now. The next redrive tries them again.
+    pub failed: usize,
+}
+
+/// The settings of a redrive.
+#[derive(Clone, Copy)]
+pub struct Redrive<'n> {
+    /// Whether nothing is changed.
+    pub dry_run: bool,
+    /// Is called with the result so far, after each batch.
+    pub note: &'n (dyn Fn(&Redriven) + Sync),
+}
+
+/// Redrives the records of a system that were given up, and its items in quarantine.
+pub async fn redrive_records(
+    documents: &impl Documents,
+    shapes: &impl Shapes,
+    engines: &Engines,
+    redrive: Redrive<'_>,
+) -> Result<Redriven, Fault> {
+    let system = documents.tables();
+    let ports = Production::new(engines, system, shapes, None)?;
+    let failures = ObjectFailures::new(engines, system);
+    let tables = Tables::new(system, &engines.config);
+    let function = engines.config.function(system.name, HANDLER);
+    let run = Run { ports: &ports, failures: &failures, documents, tables: &tables, function: &function, redrive };
+    run.all::<ProductionRules>().await
+}
+
+/// Counts the objects of the mirror's records that Lambda gave up, to at most this number.
+pub async fn count_given_up(system: &'static System, engines: &Engines, at_most: usize) -> Result<usize, Fault> {
+    let failures = ObjectFailures::new(engines, system);
+    let function = engines.config.function(system.name, HANDLER);
+    let (mut count, mut after) = (0, None::<String>);
+    while count < at_most {
+        let page = failures.list(after.as_deref(), at_most).await?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.name.clone());
+        let read: Vec<_> = page.iter().map(|object| failures.read(&object.name)).collect();
+        let read: Vec<_> = stream::iter(read).buffered(CONCURRENCY).try_collect().await?;
+        let is_own = |body: &&Bytes| GivenUpRecords::of_function(body, &function).is_some();
+        count += read.iter().flatten().filter(is_own).count();
+    }
+    Ok(count.min(at_most))
+}
+
+/// Whether a record that was given up at this time may be redriven: every invocation that received it earlier has ended,
+/// or does not use it any more.
+pub(crate) fn may_redrive(since: i64, now_micros: i64) -> bool {
+    let age = now_micros.saturating_sub(since);
+    u128::try_from(age).unwrap_or_default() >= (MAX_READ_AGE + CLOCK_MARGIN).as_micros()
+}
+
+/// One redrive.
+pub(crate) struct Run<'r, P, F, D> {
+    pub(crate) ports: &'r P,
+    pub(crate) failures: &'r F,
+    pub(crate) documents: &'r D,
+    pub(crate) tables: &'r Tables,
+    /// The name of the mirror's function.
+    pub(crate) function: &'r str,
+    pub(crate) redrive: Redrive<'r>,
+}
+
+/// The key of an item, or a record without one.
+enum Lost<'p> {
+    Item(&'static Table, Key),
+    Record(&'p str, RecordError),
+}
+
+impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
+    pub(crate) async fn all<R: Rules>(&self) -> Result<Redriven, Fault> {
+        let redriven = Mutex::default();
+        self.given_up::<R>(&redriven).await?;
+        self.quarantined::<R>(&redriven).await?;
+        Ok(redriven.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn given_up<R: Rules>(&self, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
+        let mut after = None::<String>;
+        loop {
+            let page = self.failures.list(after.as_deref(), OBJECTS).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Some(last.name.clone());
+            let now = self.ports.time().micros();
+            let (old, young): (Vec<_>, Vec<_>) = page.into_iter().partition(|object| R::may_redrive(object.since, now));
+            self.note(redriven, |redriven| redriven.waiting += young.len());
+            let objects: Vec<_> = old.iter().map(|object| self.object::<R>(object, redriven)).collect();
+            stream::iter(objects).buffer_unordered(CONCURRENCY).try_collect::<()>().await?;
+        }
+    }
+
+    /// Redrives the records of an object, and deletes it if none of its keys failed.
+    async fn object<R: Rules>(&self, object: &GivenUp, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
+        // Another redrive may have deleted it.
+        let Some(body) = self.failures.read(&object.name).await? else { return Ok(()) };
+        let given_up = GivenUpRecords::of_function(&body, self.function);
+        let read = given_up.as_ref().and_then(|given_up| records(&given_up.payload).ok());
+        let Some(records) = read else {
+            self.note(redriven, |redriven| redriven.others += 1);
+            return Ok(());
+        };
+        let mut lost = Vec::new();
+        let mut known = BTreeSet::new();
+        for record in &records {
+            match record.table(self.tables, None).and_then(|table| Ok((table, record.key(table)?))) {
+                Ok((table, key)) if known.insert((table.name, key.clone())) => lost.push(Lost::Item(table, key)),
+                Ok(_) => {}
+                Err(error) => lost.push(Lost::Record(record.text, error)),
+            }
+        }
+        let mut failed = 0;
+        for some in lost.chunks(KEYS) {
+            failed += self.repair::<R>(some, None, redriven).await?;
+        }
+        if failed == 0 {
+            if !self.redrive.dry_run {
+                self.failures.delete(&object.name).await?;
+            }
+            self.note(redriven, |redriven| {
+                redriven.objects += 1;
+                redriven.records += records.len();
+            });
+        }
+        Ok(())
+    }
+
+    async fn quarantined<R: Rules>(&self, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
+        for generation in writable_generations(self.ports, self.documents).await? {
+            let mut after = None::<String>;
+            loop {
+                let page = self.ports.state().markers_after(&generation.index, after.as_deref()).await?;
+                let Some(last) = page.last() else { break };
+                after = Some(last.subject.name());
+                let lost: Vec<_> = page.iter().filter_map(|marker| self.item_of(marker)).collect();
+                let batches: Vec<_> =
+                    lost.chunks(KEYS).map(|some| self.repair::<R>(some, Some(&generation.index), redriven)).collect();
+                stream::iter(batches).buffer_unordered(CONCURRENCY).try_collect::<Vec<_>>().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the item of a marker whose key may have a document.
+    fn item_of(&self, marker: &Marker) -> Option<Lost<'static>> {
+        let Subject::Item { table, key } = &marker.subject else { return None };
+        let table = self.documents.tables().tables.iter().find(|known| known.name == table)?;
+        let group = item_to_repair(table, key)?;
+        matches!(group.key, GroupKey::Item { .. }).then(|| Lost::Item(table, key.clone()))
+    }
+
+    /// Repairs keys in every generation, or only in one. Returns the number of those that failed.
+    async fn repair<R: Rules>(
+        &self,
+        lost: &[Lost<'_>],
+        only: Option<&str>,
+        redriven: &Mutex<Redriven>,
+    ) -> Result<usize, Fault> {
+        self.note(redriven, |redriven| redriven.keys += lost.len());
+        if self.redrive.dry_run {
+            return Ok(0);
+        }
+        let mut failed = 0;
+        let is_asked = |generation: &Generation| only.is_none_or(|only| generation.index == only);
+        // The generations are read for every batch, since a redrive may take longer than a rebuild.
+        let generations = writable_generations(self.ports, self.documents).await?;
+        for generation in generations.into_iter().filter(is_asked) {
+            let groups = lost.iter().filter_map(Lost::group).collect();
+            let repaired = repair_groups::<R, _, _>(self.ports, self.documents, &generation, groups).await;
+            self.note(redriven, |redriven| {
+                for outcome in repaired {
+                    failed += usize::from(outcome.is_err());
+                    redriven.count(outcome);
+                }
+            });
+        }
+        Ok(failed)
+    }
+
+    fn note(&self, redriven: &Mutex<Redriven>, change: impl FnOnce(&mut Redriven)) {
+        let mut redriven = redriven.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut redriven);
+        (self.redrive.note)(&redriven);
+    }
+}
+
+impl<'p> Lost<'p> {
+    /// Returns the group that repairs it. Returns `None` if the key's items have no documents.
+    fn group(&self) -> Option<Group<'p>> {
+        match self {
+            Self::Item(table, key) => item_to_repair(table, key),
+            Self::Record(text, error) => Some(Group {
+                record_error: Some(*error),
+                repaired: Some(RepairOutcome::Nothing),
+                ..Group::new(GroupKey::Record, *text, 0)
+            }),
+        }
+    }
+}
+
+impl Redriven {
+    fn count(&mut self, outcome: Result<RepairOutcome, String>) {
+        let Repairs { written, hidden, deleted, stamped, nothing, quarantined, failed } = &mut self.repairs;
+        let counted = match outcome {
+            Ok(RepairOutcome::Written(_)) => written,
+            Ok(RepairOutcome::Hidden(_)) => hidden,
+            Ok(RepairOutcome::Deleted(_)) => deleted,
+            Ok(RepairOutcome::Stamped) => stamped,
+            Ok(RepairOutcome::Nothing) => nothing,
+            Ok(RepairOutcome::Quarantined { .. }) => quarantined,
+            Err(reason) => {
+                if self.reasons.len() < REASONS && !self.reasons.contains(&reason) {
+                    self.reasons.push(reason);
+                }
+                failed
+            }
+        };
+        *counted += 1;
+    }
+}
+
+/// An object of Lambda's on-failure destination ("Retain discarded records for a DynamoDB event source in Lambda", AWS
+/// Lambda Developer Guide).
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct GivenUpRecords {
+    request_context: RequestContext,
+    /// The event.
+    payload: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestContext {
+    /// `arn:aws:lambda:{region}:{account}:function:{function}`, perhaps with a version.
+    function_arn: String,
+}
+
+impl GivenUpRecords {
+    /// Reads an object. Returns `None` if it is not of this function, or cannot be read.
+    fn of_function(body: &[u8], function: &str) -> Option<Self> {
+        let given_up: Self = serde_json::from_slice(body).ok()?;
+        let (_, name) = given_up.request_context.function_arn.split_once(":function:")?;
+        (name.split(':').next() == Some(function)).then_some(given_up)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn record_may_be_redriven_when_no_invocation_uses_it_any_more() {
+        let minutes = |minutes: i64| minutes * 60_000_000;
+        assert!(!may_redrive(minutes(5), minutes(4)));
+        assert!(!may_redrive(minutes(5), minutes(20)));
+        assert!(may_redrive(minutes(5), minutes(21)));
+    }
+
+    #[test]
+    fn object_is_of_the_function_in_its_context() {
+        for (arn, expected) in [
+            ("arn:aws:lambda:ca-central-1:000000000000:function:cairn-toy-mirror", true),
+            ("arn:aws:lambda:ca-central-1:000000000000:function:cairn-toy-mirror:7", true),
+            ("arn:aws:lambda:ca-central-1:000000000000:function:cairn-toy-mirrors", false),
+            ("cairn-toy-mirror", false),
+        ] {
+            let body = format!(r#"{{"requestContext":{{"functionArn":"{arn}"}},"payload":"{{}}"}}"#);
+            let given_up = GivenUpRecords::of_function(body.as_bytes(), "cairn-toy-mirror");
+            assert_eq!(given_up.map(|given_up| given_up.payload), expected.then(|| "{}".to_owned()), "{arn}");
+        }
+        assert!(GivenUpRecords::of_function(b"{}", "cairn-toy-mirror").is_none());
+    }
+}

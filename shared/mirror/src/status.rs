@@ -1,0 +1,161 @@
+//! The status of a system's search in one word, with the reason, for operators.
+
+use table::Engines;
+use table::schema::System;
+
+use crate::engines::{DynamoState, OpenSearchIndex};
+use crate::generation::{Generation, Generations, Phase};
+use crate::heartbeat::Heartbeat;
+use crate::ports::{Fault, State as _};
+use crate::redrive::count_given_up;
+
+/// The status of a system's search.
+#[derive(Clone, Debug)]
+pub struct Status {
+    pub word: Word,
+    /// The reason, unless all is well.
+    pub reason: Option<String>,
+    pub generations: Option<Generations>,
+    /// The number of open markers, to at most [`MANY`].
+    pub markers: usize,
+    /// The number of objects with records that Lambda gave up, to at most [`MANY`].
+    pub given_up: usize,
+    /// The age of search in milliseconds, if it lags.
+    pub lag: Option<i64>,
+}
+
+/// The status in one word. The first that fits counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// The system is not deployed here.
+    Absent,
+    /// Search does not answer.
+    Down,
+    /// No index is published yet.
+    Unindexed,
+    /// This code has another mapping than an index.
+    Outdated,
+    /// Another index is being published or filled.
+    Rebuilding,
+    /// Records have waited for more than a minute.
+    Lagging,
+    /// Lambda gave records up.
+    GivenUp,
+    /// Items are in quarantine.
+    Poisoned,
+    Ok,
+}
+
+/// The number up to which markers and objects are counted.
+pub const MANY: usize = 1000;
+
+impl Word {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Down => "down",
+            Self::Unindexed => "unindexed",
+            Self::Outdated => "outdated",
+            Self::Rebuilding => "rebuilding",
+            Self::Lagging => "lagging",
+            Self::GivenUp => "given-up",
+            Self::Poisoned => "poisoned",
+            Self::Ok => "ok",
+        }
+    }
+}
+
+/// Returns the status of a system. `mapping` is the version of the mapping that this code has.
+pub async fn status(system: &'static System, engines: &Engines, mapping: u32) -> Result<Status, Fault> {
+    let state = DynamoState::new(engines, system);
+    let generations = match state.generations().await {
+        Err(fault) if fault.reason.contains("ResourceNotFoundException") => {
+            let reason = Some(format!("the table `{}` does not exist", state.table()));
+            return Ok(Status { word: Word::Absent, reason, generations: None, markers: 0, given_up: 0, lag: None });
+        }
+        read => read?,
+    };
+    let now = engines.clock.micros() / 1000;
+    let heartbeats = state.heartbeats().await?;
+    let slowest =
+        heartbeats.iter().filter_map(|heartbeat| Some((heartbeat.lag(now)?, heartbeat))).max_by_key(|it| it.0);
+    let markers = count_markers(&state, generations.as_ref()).await?;
+    let given_up = count_given_up(system, engines, MANY).await?;
+    let trouble = match &generations {
+        None => Some((Word::Unindexed, "no index is published yet: create the first index".to_owned())),
+        Some(generations) => of_indexes(engines, generations, mapping).await?,
+    };
+    let trouble = trouble
+        .or_else(|| slowest.map(|(age, heartbeat)| (Word::Lagging, lagging(age, heartbeat))))
+        .or_else(|| {
+            (given_up > 0)
+                .then(|| (Word::GivenUp, format!("{} of records that Lambda gave up", many(given_up, "object"))))
+        })
+        .or_else(|| (markers > 0).then(|| (Word::Poisoned, format!("{} in quarantine", many(markers, "entry")))));
+    let (word, reason) = trouble.map_or((Word::Ok, None), |(word, reason)| (word, Some(reason)));
+    Ok(Status { word, reason, generations, markers, given_up, lag: slowest.map(|(age, _)| age) })
+}
+
+/// Returns what is not as it should be with the indexes.
+async fn of_indexes(
+    engines: &Engines,
+    generations: &Generations,
+    mapping: u32,
+) -> Result<Option<(Word, String)>, Fault> {
+    let index = OpenSearchIndex::new(engines)?;
+    for generation in &generations.written {
+        if let Err(fault) = index.newest(&generation.write_alias()).await {
+            return Ok(Some((Word::Down, fault.to_string())));
+        }
+    }
+    let written = &generations.written;
+    let outdated = written.iter().find(|generation| generation.mapping != mapping);
+    if let Some(outdated) = outdated.filter(|_| written.len() == 1) {
+        return Ok(Some((Word::Outdated, other_mapping(outdated, mapping))));
+    }
+    let names: Vec<&str> = written.iter().map(|generation| generation.index.as_str()).collect();
+    if generations.paused {
+        return Ok(Some((Word::Rebuilding, format!("{}: every batch waits for another index", names.join(", ")))));
+    }
+    if generations.held {
+        return Ok(Some((Word::Rebuilding, "the rebuild is paused".to_owned())));
+    }
+    if let Some(filling) = generations.of(Phase::Filling) {
+        return Ok(Some((Word::Rebuilding, format!("{} is being filled", filling.index))));
+    }
+    if written.len() > 1 {
+        return Ok(Some((Word::Rebuilding, format!("{} are written", names.join(" and ")))));
+    }
+    Ok(None)
+}
+
+fn other_mapping(generation: &Generation, mapping: u32) -> String {
+    let Generation { index, mapping: other, .. } = generation;
+    let remedy = if *other > mapping { "run the commands from the deployed commit" } else { "rebuild the index" };
+    format!("{index} has version {other} of the mapping and this code has version {mapping}: {remedy}")
+}
+
+async fn count_markers(state: &DynamoState<'_>, generations: Option<&Generations>) -> Result<usize, Fault> {
+    let mut count = 0;
+    for generation in generations.into_iter().flat_map(|generations| &generations.written) {
+        count += state.markers_after(&generation.index, None).await?.len();
+    }
+    Ok(count.min(MANY))
+}
+
+fn lagging(age: i64, heartbeat: &Heartbeat) -> String {
+    let reason = heartbeat.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("records of {} have waited for {} s{reason}", heartbeat.table, age / 1000)
+}
+
+fn many(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        MANY => format!("{MANY} or more {}", plural(what)),
+        count => format!("{count} {}", plural(what)),
+    }
+}
+
+fn plural(what: &str) -> String {
+    what.strip_suffix('y').map_or_else(|| format!("{what}s"), |start| format!("{start}ies"))
+}
