@@ -59,7 +59,7 @@ fn as_json(inspected: &Inspected) -> Value {
         json!({
             "generation": one.generation.index,
             "mapping": one.generation.mapping,
-            "filled": one.generation.filled,
+            "phase": one.generation.phase.name(),
             "version": one.version,
             "tombstone": one.is_tombstone(),
             "document": one.document,

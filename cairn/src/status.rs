@@ -55,8 +55,9 @@ impl Status {
 
 fn as_json(system: &str, status: &OfSystem) -> Value {
     let generations = status.generations.iter().flat_map(|generations| &generations.written);
-    let generations: Vec<Value> =
-        generations.map(|one| json!({ "index": one.index, "mapping": one.mapping, "filled": one.filled })).collect();
+    let generations: Vec<Value> = generations
+        .map(|one| json!({ "index": one.index, "mapping": one.mapping, "phase": one.phase.name() }))
+        .collect();
     json!({
         "system": system,
         "status": status.word.name(),
