@@ -16,6 +16,7 @@ mod exploration;
 mod first_index;
 mod fold;
 mod generation;
+mod given_up;
 mod grants;
 mod group;
 mod handle;
@@ -41,6 +42,7 @@ mod repair;
 mod report;
 mod requests;
 mod rules;
+mod save_heartbeat;
 pub mod schema;
 mod settle;
 #[cfg(test)]
