@@ -6,10 +6,10 @@ use tokio::time::Instant;
 
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
-use crate::heartbeat;
 use crate::record::Tables;
 use crate::report::Ledger;
 use crate::rules::ProductionRules;
+use crate::save_heartbeat::save_heartbeat;
 use crate::work::{Failure, ProcessedBatch, process_batch};
 
 /// The result of a batch, which may be handled only in part.
@@ -44,7 +44,7 @@ pub async fn handle(
     let processed = process_batch::<ProductionRules, _, _>(&ports, documents, &tables, payload).await?;
     log(system.name, &processed);
     if let Some(heartbeat) = &processed.heartbeat {
-        heartbeat::save(engines, system, heartbeat).await;
+        save_heartbeat(engines, system, heartbeat).await;
     }
     let ProcessedBatch { answer, ledger, tally, lag, .. } = processed;
     Ok(Handled {

@@ -4,15 +4,7 @@
 //! A heartbeat costs one write unit. A process saves one a minute while it keeps up, and one in five seconds while it is
 //! late. Nothing depends on them: if one cannot be saved, the next one is.
 
-use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
-use table::Engines;
-use table::schema::System;
-
-use crate::engines::DynamoState;
 
 /// The end of a batch. Times are in milliseconds, those of the clock since 1970-01-01T00:00:00Z.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,33 +38,17 @@ const REPORT_LASTS: i64 = 180_000;
 /// How long a late batch that was handled says that search lags. The next one is late as well, or search keeps up.
 const LATE_LASTS: i64 = 15_000;
 
-/// The interval of the heartbeats of a process that keeps up, and of one that is late.
-const INTERVALS: (i64, i64) = (60_000, 5_000);
-
-/// The time limit of saving a heartbeat.
-const TIMEOUT: Duration = Duration::from_millis(500);
-
-/// The last heartbeat of this process for each state table and table.
-static LAST: LazyLock<Mutex<HashMap<(String, String), Last>>> = LazyLock::new(Mutex::default);
-
-#[derive(Clone, Copy)]
-struct Last {
-    at: i64,
-    late: bool,
-    reported: bool,
-}
-
 impl Heartbeat {
     /// The partition of all heartbeats.
     pub(crate) const PK: &'static str = "heartbeat";
 
     /// Whether the records of the batch are late, or were reported.
-    const fn is_late(&self) -> bool {
+    pub(crate) const fn is_late(&self) -> bool {
         let age = self.received + self.took;
         if self.reason.is_some() { age >= 2 * LATE } else { age >= LATE }
     }
 
-    /// Whether another heartbeat of this table may replace one that says less about the present lag.
+    /// Returns the time before which another heartbeat of this table tells nothing any more.
     pub(crate) const fn outdated(&self) -> i64 {
         self.at - REPORT_LASTS
     }
@@ -86,36 +62,6 @@ impl Heartbeat {
         };
         (age >= LAGS && since < lasts).then_some(age)
     }
-}
-
-/// Saves a heartbeat, unless one of this process tells the same.
-pub(crate) async fn save(engines: &Engines, system: &'static System, heartbeat: &Heartbeat) {
-    let state = DynamoState::new(engines, system);
-    if !is_due((state.table().to_owned(), heartbeat.table.clone()), heartbeat) {
-        return;
-    }
-    match tokio::time::timeout(TIMEOUT, state.save_heartbeat(heartbeat)).await {
-        Ok(Ok(())) => {}
-        Ok(Err(fault)) => tracing::warn!(system = system.name, %fault, "saving the mirror's heartbeat failed"),
-        Err(_) => tracing::warn!(system = system.name, "saving the mirror's heartbeat took too long"),
-    }
-}
-
-fn is_due(of: (String, String), heartbeat: &Heartbeat) -> bool {
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    let Heartbeat { at, .. } = *heartbeat;
-    let (late, reported) = (heartbeat.is_late(), heartbeat.reason.is_some());
-    let (steady, hasty) = INTERVALS;
-    let due = last.get(&of).is_none_or(|last| {
-        // What is better than before is told at once.
-        let is_better = last.late && !late || last.reported && !reported;
-        let interval = if late { hasty } else { steady };
-        is_better || !(last.at..last.at + interval).contains(&at)
-    });
-    if due {
-        last.insert(of, Last { at, late, reported });
-    }
-    due
 }
 
 #[cfg(test)]
@@ -145,20 +91,5 @@ mod tests {
         for hours in 0..48 {
             assert_eq!(last.lag(100_000 + hours * 3_600_000), None);
         }
-    }
-
-    #[test]
-    fn heartbeats_are_rare_while_the_mirror_keeps_up() {
-        let due = |heartbeat| is_due(("toy-mirror".to_owned(), "heartbeats_are_rare".to_owned()), &heartbeat);
-        assert!(due(heartbeat(0, 300, None)));
-        assert!(!due(heartbeat(59_999, 300, None)));
-        assert!(due(heartbeat(60_000, 300, None)));
-        assert!(due(heartbeat(66_000, 20_000, Some("search is down"))));
-        assert!(!due(heartbeat(70_000, 20_000, Some("search is down"))));
-        assert!(due(heartbeat(71_000, 25_000, Some("search is down"))));
-        assert!(due(heartbeat(72_000, 26_000, None)));
-        assert!(!due(heartbeat(72_500, 10_000, None)));
-        assert!(due(heartbeat(73_000, 300, None)));
-        assert!(!due(heartbeat(74_000, 300, None)));
     }
 }

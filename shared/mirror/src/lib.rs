@@ -18,6 +18,7 @@ mod fill;
 mod first_index;
 mod fold;
 mod generation;
+mod given_up;
 mod grants;
 mod group;
 mod handle;
@@ -45,6 +46,7 @@ mod report;
 mod requests;
 mod rules;
 mod samples;
+mod save_heartbeat;
 pub mod schema;
 mod settle;
 #[cfg(test)]

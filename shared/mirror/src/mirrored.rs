@@ -92,7 +92,7 @@ pub type Noted = Box<dyn Fn(&Redriven) + Send + Sync>;
 pub fn redrive<M: Mirrored>(engines: Arc<Engines>, dry_run: bool, note: Noted) -> Redriving {
     async move {
         let redrive = Redrive { dry_run, note: &*note };
-        redrive_records(&M::default(), &shapes::<M>(&engines), &engines, redrive).await
+        redrive_records(&M::default(), &shapes::<M>(&engines), &engines, HANDLER, redrive).await
     }
     .boxed()
 }

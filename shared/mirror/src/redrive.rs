@@ -6,11 +6,9 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream::{self, StreamExt, TryStreamExt};
-use serde::Deserialize;
 use table::schema::{System, Table};
 use table::{Engines, Key};
 
@@ -18,8 +16,8 @@ use crate::context::MAX_READ_AGE;
 use crate::documents::{Documents, Shapes};
 use crate::engines::{ObjectFailures, Production};
 use crate::generation::Generation;
+use crate::given_up::{GivenUpRecords, REDRIVE_AGE};
 use crate::group::{Group, GroupKey};
-use crate::mirrored::HANDLER;
 use crate::ports::{Failures, Fault, GivenUp, Ports, State, Time};
 use crate::quarantine::{Marker, Subject};
 use crate::record::{RecordError, Tables, records};
@@ -39,8 +37,8 @@ const CONCURRENCY: usize = 4;
 /// The number of reasons that the result keeps.
 const REASONS: usize = 10;
 
-/// The extra wait for the difference between the clocks of S3 and of this process.
-const CLOCK_MARGIN: Duration = Duration::from_mins(1);
+/// A redrive starts when no invocation uses what it received before a record was given up.
+const _: () = assert!(REDRIVE_AGE.as_secs() > MAX_READ_AGE.as_secs());
 
 /// The result of a redrive so far. A dry run counts what a redrive would do as `objects`, `records` and `keys`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,26 +82,32 @@ pub struct Redrive<'n> {
     pub note: &'n (dyn Fn(&Redriven) + Sync),
 }
 
-/// Redrives the records of a system that were given up, and its items in quarantine.
+/// Redrives the records of a system that this handler gave up, and its items in quarantine.
 pub async fn redrive_records(
     documents: &impl Documents,
     shapes: &impl Shapes,
     engines: &Engines,
+    handler: &str,
     redrive: Redrive<'_>,
 ) -> Result<Redriven, Fault> {
     let system = documents.tables();
     let ports = Production::new(engines, system, shapes, None)?;
     let failures = ObjectFailures::new(engines, system);
     let tables = Tables::new(system, &engines.config);
-    let function = engines.config.function(system.name, HANDLER);
+    let function = engines.config.function(system.name, handler);
     let run = Run { ports: &ports, failures: &failures, documents, tables: &tables, function: &function, redrive };
     run.all::<ProductionRules>().await
 }
 
-/// Counts the objects of the mirror's records that Lambda gave up, to at most this number.
-pub async fn count_given_up(system: &'static System, engines: &Engines, at_most: usize) -> Result<usize, Fault> {
+/// Counts the objects of the records that this handler gave up, to at most this number.
+pub async fn count_given_up(
+    system: &'static System,
+    engines: &Engines,
+    handler: &str,
+    at_most: usize,
+) -> Result<usize, Fault> {
     let failures = ObjectFailures::new(engines, system);
-    let function = engines.config.function(system.name, HANDLER);
+    let function = engines.config.function(system.name, handler);
     let (mut count, mut after) = (0, None::<String>);
     while count < at_most {
         let page = failures.list(after.as_deref(), at_most).await?;
@@ -115,13 +119,6 @@ pub async fn count_given_up(system: &'static System, engines: &Engines, at_most:
         count += read.iter().flatten().filter(is_own).count();
     }
     Ok(count.min(at_most))
-}
-
-/// Whether a record that was given up at this time may be redriven: every invocation that received it earlier has ended,
-/// or does not use it any more.
-pub(crate) fn may_redrive(since: i64, now_micros: i64) -> bool {
-    let age = now_micros.saturating_sub(since);
-    u128::try_from(age).unwrap_or_default() >= (MAX_READ_AGE + CLOCK_MARGIN).as_micros()
 }
 
 /// One redrive.
@@ -289,59 +286,5 @@ impl Redriven {
             }
         };
         *counted += 1;
-    }
-}
-
-/// An object of Lambda's on-failure destination ("Retain discarded records for a DynamoDB event source in Lambda", AWS
-/// Lambda Developer Guide).
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct GivenUpRecords {
-    request_context: RequestContext,
-    /// The event.
-    payload: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RequestContext {
-    /// `arn:aws:lambda:{region}:{account}:function:{function}`, perhaps with a version.
-    function_arn: String,
-}
-
-impl GivenUpRecords {
-    /// Reads an object. Returns `None` if it is not of this function, or cannot be read.
-    fn of_function(body: &[u8], function: &str) -> Option<Self> {
-        let given_up: Self = serde_json::from_slice(body).ok()?;
-        let (_, name) = given_up.request_context.function_arn.split_once(":function:")?;
-        (name.split(':').next() == Some(function)).then_some(given_up)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn record_may_be_redriven_when_no_invocation_uses_it_any_more() {
-        let minutes = |minutes: i64| minutes * 60_000_000;
-        assert!(!may_redrive(minutes(5), minutes(4)));
-        assert!(!may_redrive(minutes(5), minutes(20)));
-        assert!(may_redrive(minutes(5), minutes(21)));
-    }
-
-    #[test]
-    fn object_is_of_the_function_in_its_context() {
-        for (arn, expected) in [
-            ("arn:aws:lambda:ca-central-1:000000000000:function:cairn-toy-mirror", true),
-            ("arn:aws:lambda:ca-central-1:000000000000:function:cairn-toy-mirror:7", true),
-            ("arn:aws:lambda:ca-central-1:000000000000:function:cairn-toy-mirrors", false),
-            ("cairn-toy-mirror", false),
-        ] {
-            let body = format!(r#"{{"requestContext":{{"functionArn":"{arn}"}},"payload":"{{}}"}}"#);
-            let given_up = GivenUpRecords::of_function(body.as_bytes(), "cairn-toy-mirror");
-            assert_eq!(given_up.map(|given_up| given_up.payload), expected.then(|| "{}".to_owned()), "{arn}");
-        }
-        assert!(GivenUpRecords::of_function(b"{}", "cairn-toy-mirror").is_none());
     }
 }

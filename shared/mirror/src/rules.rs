@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::classify::{Answer, Class, classify};
 use crate::fold::Presence;
 use crate::fold::{Change, Decision, Fold, decide, fold};
+use crate::given_up::may_redrive;
 use crate::lines::{Identity, Tombstone, Versioning, horizon, write_tombstone, write_tombstone_delete};
-use crate::redrive::may_redrive;
 use crate::report::{Unhandled, report};
 use crate::settle::{Resolution, repair, settle};
 

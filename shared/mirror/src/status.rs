@@ -6,6 +6,7 @@ use table::schema::System;
 use crate::engines::{DynamoState, OpenSearchIndex};
 use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::Heartbeat;
+use crate::mirrored::HANDLER;
 use crate::ports::{Fault, State as _};
 use crate::redrive::count_given_up;
 
@@ -80,7 +81,7 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
     let slowest =
         heartbeats.iter().filter_map(|heartbeat| Some((heartbeat.lag(now)?, heartbeat))).max_by_key(|it| it.0);
     let markers = count_markers(&state, generations.as_ref()).await?;
-    let given_up = count_given_up(system, engines, MANY).await?;
+    let given_up = count_given_up(system, engines, HANDLER, MANY).await?;
     let trouble = match &generations {
         None => Some((Word::Unindexed, "no index is published yet: create the first index".to_owned())),
         Some(generations) => of_indexes(engines, generations, mapping).await?,

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::leaf::{DAY, Leaf, Number, number_of_id};
-use super::world::Change;
+use super::leaf::{Change, DAY, Leaf, Number, number_of_id};
 use crate::generation::{Generation, Generations, Phase, index_name};
 
 /// The alias of the readers.

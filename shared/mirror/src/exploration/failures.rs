@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::leaf::keys_json;
-use super::world::Change;
+use super::leaf::{Change, keys_json};
 use crate::simulation::world::sequence;
 
 /// The name of the mirror's function.

@@ -11,9 +11,8 @@ use table::TOMBSTONES;
 
 use super::calls::{ALIAS, Answer, Call};
 use super::failures::{FUNCTION, event};
-use super::leaf::{Release, key};
+use super::leaf::{Change, Release, key};
 use super::ports::Recorded;
-use super::world::Change;
 use crate::rebuild::{self, Rebuild};
 use crate::redrive::{Redrive, Run};
 use crate::repair::repair_generations;

@@ -159,3 +159,18 @@ impl Documents for Release {
         Ok(Found::Document(document))
     }
 }
+
+/// A stream record.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Change {
+    pub(super) key: usize,
+    pub(super) old: Option<Leaf>,
+    pub(super) new: Option<Leaf>,
+}
+
+impl fmt::Debug for Change {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |leaf: Option<Leaf>| leaf.map_or("nothing".to_owned(), |leaf| format!("{leaf:?}"));
+        write!(formatter, "k{}: {} -> {}", self.key, side(self.old), side(self.new))
+    }
+}

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::calls::{Answer, Body, Call, Checkpoint, Config, GENERATIONS, Operation, Stage};
 use super::failures::Failure;
-use super::leaf::{DAY, KEYS, Leaf, Number, segment_of, subject};
+use super::leaf::{Change, DAY, KEYS, Leaf, Number, segment_of, subject};
 use super::ports::UPDATE_OF_A_MISSING_DOCUMENT;
 use crate::generation::Phase;
 
@@ -32,14 +32,6 @@ pub(super) struct World {
     pub(super) failures: Vec<Failure>,
     /// Whether the code that creates documents of poison is deployed.
     pub(super) cured: bool,
-}
-
-/// A stream record.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Change {
-    pub(super) key: usize,
-    pub(super) old: Option<Leaf>,
-    pub(super) new: Option<Leaf>,
 }
 
 /// An index of one generation.
@@ -332,13 +324,6 @@ impl Register {
     fn allows(&self, version: u64, gte: bool) -> bool {
         let present = self.document.map(|document| document.version).or(self.deleted);
         present.is_none_or(|present| if gte { version >= present } else { version > present })
-    }
-}
-
-impl fmt::Debug for Change {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = |leaf: Option<Leaf>| leaf.map_or("nothing".to_owned(), |leaf| format!("{leaf:?}"));
-        write!(formatter, "k{}: {} -> {}", self.key, side(self.old), side(self.new))
     }
 }
 
