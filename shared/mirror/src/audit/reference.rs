@@ -125,6 +125,13 @@ impl<D: Documents, S: Shapes> OfSystem<'_, D, S> {
     }
 }
 
+impl Document {
+    /// Whether the object of a shape does not exist.
+    pub(super) fn lacks_an_object(&self) -> bool {
+        self.shapes.iter().any(|(_, status)| status == ShapeStatus::Missing.name())
+    }
+}
+
 /// Returns the coarser levels at which a document has its shapes, or `None` if it has all of them as wanted.
 pub(crate) fn coarser(wanted: &Document, found: &content::Members<'_>) -> Option<Vec<(String, DetailLevel)>> {
     let mut levels = Vec::new();

@@ -241,7 +241,10 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         let (reference, rev) = (self.looker.reference, rev.number());
         let wanted = patiently(self.ports.time(), || reference.wanted(entity, &key, rev, item, &[])).await?;
         let digest = match wanted {
-            Wanted::Document(wanted) => digest(&[&id, &rev.to_string(), &canonical(&wanted.source)]),
+            Wanted::Document(wanted) => {
+                let sum = digest(&[&id, &rev.to_string(), &canonical(&wanted.source)]);
+                if wanted.lacks_an_object() { sum.wrapping_add(to_be_looked_at()) } else { sum }
+            }
             // Its tombstone may have been swept.
             Wanted::Hidden => 0,
             Wanted::Unfit => to_be_looked_at(),

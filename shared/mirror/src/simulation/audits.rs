@@ -420,7 +420,7 @@ fn audit_that_is_killed_at_any_step_is_resumed_and_repairs_everything() {
         let mut kills = 0;
         let trees = loop {
             let mut run = pin!(audited(&shared, options, None));
-            let mut left = if kills < 2 { steps } else { usize::MAX };
+            let mut left = if kills == 0 { steps } else { usize::MAX };
             let ended = loop {
                 if let Poll::Ready(done) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
                     break Some(done.unwrap());
@@ -433,7 +433,7 @@ fn audit_that_is_killed_at_any_step_is_resumed_and_repairs_everything() {
             };
             // Requests that were sent may still be carried out.
             let mut world = shared.world();
-            while kills % 2 == 0 && !world.requests.is_empty() {
+            while steps % 2 == 0 && !world.requests.is_empty() {
                 world.carry(0, Fate::Answered);
             }
             world.requests.clear();
