@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
-use mirror::{Mapping, Mirrored, Rebuild, Rebuilding, Repairing, Scanned};
+use mirror::{Mapping, Mirrored, Rebuild, Rebuilding, Repairing, RepairingEntity, Scanned};
 use table::config::LEASE;
 use table::schema::{
     DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, SOCKET_STAGE, System, Table, dead_letter_queue, visibility_timeout,
@@ -63,6 +63,8 @@ pub struct Served {
     pub rebuild: fn(Arc<Engines>, Rebuild, Scanned) -> Rebuilding,
     /// Rebuilds the documents of one key from its table.
     pub repair: fn(Arc<Engines>, &'static Table, Key) -> Repairing,
+    /// Rebuilds the documents of every item of an entity, by its name.
+    pub repair_each: fn(Arc<Engines>, String, Box<dyn Fn(usize) + Send + Sync>) -> RepairingEntity,
 }
 
 impl Served {
@@ -78,6 +80,7 @@ impl Served {
             first_index: mirror::first_index::<M>,
             rebuild: mirror::rebuild::<M>,
             repair: mirror::repair::<M>,
+            repair_each: mirror::repair_each::<M>,
         }
     }
 

@@ -35,6 +35,7 @@ mod quarantine;
 mod rebuild;
 mod record;
 mod repair;
+mod repair_entity;
 mod report;
 mod requests;
 mod rules;
@@ -62,7 +63,8 @@ pub use handlers::handlers;
 pub use image::{Image, NotAnItem, Unfit};
 pub use item::Item;
 pub use mirrored::{
-    HANDLER, Mirrored, Rebuilding, Repairing, Scanned, TIMEOUT, WithoutShapes, first_index, handler, rebuild, repair,
+    HANDLER, Mirrored, Rebuilding, Repairing, RepairingEntity, Scanned, TIMEOUT, WithoutShapes, first_index, handler,
+    rebuild, repair, repair_each,
 };
 pub use number::Number;
 pub use operate::{Staleness, dismiss, generations, quarantined, stale};
@@ -71,6 +73,7 @@ pub use quarantine::{Code, Marker, Subject};
 pub use rebuild::{Goal, Progress, Rebuild, abandon_indexes, continue_rebuild, hold_rebuild, rebuild_index};
 pub use record::NotAnEvent;
 pub use repair::{Repaired, repair_key};
+pub use repair_entity::{RepairedEntity, repair_entity};
 pub use report::{Ledger, RepairOutcome};
 #[doc(hidden)]
 pub use samples::sample_document;

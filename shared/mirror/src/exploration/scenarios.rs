@@ -139,7 +139,7 @@ fn rebuild_breaks_no_invariant() {
 
 #[test]
 fn rebuild_with_slow_clocks_breaks_no_invariant() {
-    short_batches("rebuild, clock", Budget { slow: 1, ..rebuild() });
+    short_batches("rebuild, clock", Budget { slow: 1, zombies: sized(0, 1), ..rebuild() });
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn rebuild_with_items_without_a_revision_breaks_no_invariant() {
 
 #[test]
 fn rebuild_with_hidden_items_breaks_no_invariant() {
-    short_batches("rebuild, hidden", Budget { hide: 2, ..rebuild() });
+    short_batches("rebuild, hidden", Budget { hide: 2, zombies: sized(0, 1), ..rebuild() });
 }
 
 #[test]
@@ -177,7 +177,10 @@ fn rebuild_that_replaces_the_older_index_breaks_no_invariant() {
 
 #[test]
 fn rebuild_that_is_stopped_breaks_no_invariant() {
-    short_batches("rebuild, stopped", Budget { writes: 2, zombies: sized(0, 1), stops: sized(1, 2), ..rebuild() });
+    short_batches(
+        "rebuild, stopped",
+        Budget { writes: sized(1, 2), zombies: sized(0, 1), stops: sized(1, 2), ..rebuild() },
+    );
 }
 
 #[test]
