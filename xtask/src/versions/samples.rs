@@ -21,8 +21,32 @@ pub fn of(system: &str) -> Vec<(&'static str, Value)> {
             ("chat-GroupChats", message(&format!("GROUPCHAT#{GROUP}"))),
             ("chat-PrivateChats", private_message()),
         ],
+        "parks" => vec![("parks", activity()), ("parks", facility())],
         _ => Vec::new(),
     }
+}
+
+fn activity() -> Value {
+    json!({
+        "pk": {"S": "activity::bcparks_1"}, "sk": {"S": "dayuse::1"}, "rev": {"N": "2"}, "collectionId": {"S": "bcparks_1"},
+        "displayName": {"S": "Day use"}, "activityType": {"S": "dayuse"}, "subType": {"S": "vehicle"},
+        "number": {"N": "1"}, "isVisible": {"BOOL": true}, "createdAt": {"S": TIME}, "updatedAt": {"S": TIME},
+    })
+}
+
+fn facility() -> Value {
+    json!({
+        "pk": {"S": "facility::bcparks_1"}, "sk": {"S": "campground::3"}, "rev": {"N": "2"},
+        "globalId": {"S": PERSON}, "collectionId": {"S": "bcparks_1"}, "displayName": {"S": "Elk Camp"},
+        "searchTerms": {"L": [{"S": "elk river"}]}, "imageUrls": {"L": [{"S": "https://example.org/elk.jpg"}]},
+        "description": {"S": "By the river"}, "adminNotes": {"S": "Muddy"}, "isVisible": {"BOOL": true},
+        "isDeleted": {"BOOL": false}, "createdAt": {"S": TIME}, "createdBy": {"S": "ann"}, "updatedAt": {"S": TIME},
+        "updatedBy": {"S": "bob"}, "facilityType": {"S": "campground"}, "subType": {"S": "walk-in"}, "number": {"N": "3"},
+        "address": {"S": "1 River Road"}, "isOpen": {"BOOL": true}, "showOnMap": {"BOOL": false},
+        "minMapZoom": {"N": "4"}, "maxMapZoom": {"N": "12.5"}, "externalId": {"S": "E 3"},
+        "location": {"L": [{"N": "-125.50"}, {"N": "49.6"}]},
+        "envelope": {"L": [{"N": "-125.6"}, {"N": "49.5"}, {"N": "-125.4"}, {"N": "49.7"}]},
+    })
 }
 
 fn collection() -> Value {

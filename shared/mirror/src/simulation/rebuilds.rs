@@ -11,7 +11,7 @@ use super::world::Shared;
 use crate::first_index::create;
 use crate::generation::{Generations, index_name};
 use crate::ports::Fault;
-use crate::rebuild::{Goal, Progress, Rebuild, hold, rebuild};
+use crate::rebuild::{Goal, Progress, Rebuild, abandon, hold, rebuild};
 use crate::repair_entity::{RepairedEntity, repair_items};
 use crate::rules::ProductionRules;
 use crate::work::process_batch;
@@ -188,6 +188,23 @@ fn index_of_an_unknown_version_can_only_be_replaced() {
     let run = Rebuild { replaces: true, ..order(Goal::Serve) };
     carry_out(&shared, run).unwrap();
     assert_eq!((phases(&shared), found(&shared)), (vec![(2, "serving")], names(true)));
+}
+
+#[test]
+fn abandoned_indexes_are_replaced_even_if_they_are_lost() {
+    for lost in [false, true] {
+        let shared = raised();
+        let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+        assert!(drive_for(&shared, 3, run).is_none());
+        if lost {
+            [1, 2].map(|number| shared.world().search.remove(&index_name("toy", number)));
+        }
+        drive(&shared, abandon(&shared)).unwrap();
+        assert_eq!(deliver(&shared), shared.world_len());
+        carry_out(&shared, Rebuild { begins: false, ..order(Goal::Serve) }).unwrap();
+        assert_eq!((phases(&shared), found(&shared)), (vec![(3, "serving")], names(true)));
+        assert!(shared.world().generations.as_ref().unwrap().dropping.is_empty());
+    }
 }
 
 #[test]
