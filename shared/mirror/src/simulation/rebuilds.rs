@@ -197,7 +197,7 @@ fn abandoned_indexes_are_replaced_even_if_they_are_lost() {
         let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
         assert!(drive_for(&shared, 3, run).is_none());
         if lost {
-            [1, 2].map(|number| shared.world().search.remove(&index_name("toy", number)));
+            (1..=2).for_each(|number| shared.world().search.remove(&index_name("toy", number)));
         }
         drive(&shared, abandon(&shared)).unwrap();
         assert_eq!(deliver(&shared), shared.world_len());
