@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use local::{Progress, Served};
-use mirror::{Generations, Goal, Phase, Rebuild as Order};
+use mirror::{Generations, Goal, Phase, Rebuild as Order, RepairedEntity};
 use serde_json::json;
 use table::Engines;
 
@@ -36,6 +36,21 @@ enum Command {
     Rollback(Target),
     /// Delete the old index, after which there is no way back.
     Finish(Target),
+    /// Rebuild the documents of one entity in place, in every index that is written.
+    Entity(Entity),
+}
+
+#[derive(Debug, Args)]
+struct Entity {
+    /// The system, such as `parks`.
+    system: String,
+    /// The name of the entity, such as `geozone`.
+    entity: String,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    state: StateFolder,
 }
 
 #[derive(Debug, Args)]
@@ -82,19 +97,14 @@ impl Rebuild {
         let show = Show::new();
         let outcome = self.command.run(&show.progress()).await;
         show.clear();
-        let (state, json) = outcome?;
-        if json {
-            println!("{:#}", described(&state))
-        } else {
-            print!("{}", listed(&state))
-        }
+        println!("{}", outcome?);
         Ok(())
     }
 }
 
 impl Command {
-    /// Returns the config item after the command, and whether to print it as JSON.
-    async fn run(self, progress: &Progress) -> Result<(Generations, bool), Failure> {
+    /// Returns what the command prints.
+    async fn run(self, progress: &Progress) -> Result<String, Failure> {
         match self {
             Self::Start(start) => start.run(progress, true).await,
             Self::Resume(start) => {
@@ -106,25 +116,51 @@ impl Command {
             Self::Cancel(target) => target.order(Goal::Cancel, progress).await,
             Self::Rollback(target) => target.order(Goal::RollBack, progress).await,
             Self::Finish(target) => target.order(Goal::Finish, progress).await,
+            Self::Entity(entity) => entity.run(progress).await,
             Self::Pause(target) => {
                 let engines = running::engines(&target.state.folder).await?;
                 let served = system::named(&target.system)?;
                 let held = mirror::hold_rebuild(served.system, &engines).await.map_err(Failure::new)?;
-                Ok((held, target.json))
+                Ok(printed(&held, target.json))
             }
             Self::Status(target) => {
                 let engines = running::engines(&target.state.folder).await?;
                 let served = system::named(&target.system)?;
                 let state = mirror::generations(served.system, &engines).await.map_err(Failure::new)?;
                 let none = || Failure::new(format!("{} has no index yet.", target.system));
-                Ok((state.ok_or_else(none)?, target.json))
+                Ok(printed(&state.ok_or_else(none)?, target.json))
             }
         }
     }
 }
 
+impl Entity {
+    async fn run(self, progress: &Progress) -> Result<String, Failure> {
+        let engines = running::engines(&self.state.folder).await?;
+        let served = system::named(&self.system)?;
+        let total = items_of(served, &engines).await;
+        let (done, listener) = (AtomicU64::default(), progress.clone());
+        progress.started(FILLING);
+        let scanned = move |items: usize| {
+            let done = done.fetch_add(items as u64, Ordering::SeqCst) + items as u64;
+            listener.advanced(FILLING, done, total.map(|total| total.max(done)));
+        };
+        let repaired = (served.repair_each)(engines, self.entity.clone(), Box::new(scanned)).await;
+        let repaired = repaired
+            .map_err(Failure::new)?
+            .ok_or_else(|| Failure::new(format!("{} has no searchable entity `{}`.", self.system, self.entity)))?;
+        progress.finished(FILLING, "scanned");
+        let RepairedEntity { items, quarantined } = repaired;
+        Ok(if self.json {
+            format!("{:#}", json!({ "items": items, "quarantined": quarantined }))
+        } else {
+            format!("{items} items compared, {quarantined} of them in quarantine")
+        })
+    }
+}
+
 impl Start {
-    async fn run(self, progress: &Progress, begins: bool) -> Result<(Generations, bool), Failure> {
+    async fn run(self, progress: &Progress, begins: bool) -> Result<String, Failure> {
         let Self { target, replace: replaces, accept_quarantine: accepts_quarantine, skip_audit, finish, keep_minutes } =
             self;
         let pause = running::pause(&target.state.folder)?;
@@ -132,7 +168,7 @@ impl Start {
         let order = Order { goal: Goal::Serve, begins, replaces, pause, accepts_quarantine, audit };
         let state = target.carry_out(order, progress).await?;
         if !finish {
-            return Ok((state, target.json));
+            return Ok(printed(&state, target.json));
         }
         if state.of(Phase::Kept).is_some() && keep_minutes > 0 {
             progress.note(format!("Both indexes are written for {keep_minutes} minutes."));
@@ -143,10 +179,10 @@ impl Start {
 }
 
 impl Target {
-    async fn order(&self, goal: Goal, progress: &Progress) -> Result<(Generations, bool), Failure> {
+    async fn order(&self, goal: Goal, progress: &Progress) -> Result<String, Failure> {
         let pause = Duration::ZERO;
         let order = Order { goal, begins: false, replaces: false, pause, accepts_quarantine: false, audit: None };
-        Ok((self.carry_out(order, progress).await?, self.json))
+        Ok(printed(&self.carry_out(order, progress).await?, self.json))
     }
 
     async fn carry_out(&self, order: Order, progress: &Progress) -> Result<Generations, Failure> {
@@ -199,6 +235,11 @@ async fn items_of(served: &Served, engines: &Engines) -> Option<u64> {
         total += u64::try_from(described.ok()?.table?.item_count?).ok()?;
     }
     Some(total)
+}
+
+/// Returns the state as text or as JSON.
+fn printed(state: &Generations, json: bool) -> String {
+    if json { format!("{:#}", described(state)) } else { listed(state).trim_end().to_owned() }
 }
 
 /// Returns a line for each index.

@@ -15,7 +15,8 @@ use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
 use mirror::{
-    AuditOptions, Audited, Auditing, Mapping, Mirrored, Noted, Rebuild, Rebuilding, Redriving, Repairing, Scanned,
+    AuditOptions, Audited, Auditing, Mapping, Mirrored, Noted, Rebuild, Rebuilding, Redriving, Repairing,
+    RepairingEntity, Scanned,
 };
 use table::config::LEASE;
 use table::schema::{
@@ -70,6 +71,8 @@ pub struct Served {
     pub audit: fn(Arc<Engines>, AuditOptions, Audited) -> Auditing,
     /// Redrives the records that were given up and the items in quarantine.
     pub redrive: fn(Arc<Engines>, bool, Noted) -> Redriving,
+    /// Rebuilds the documents of every item of an entity, by its name.
+    pub repair_each: fn(Arc<Engines>, String, Box<dyn Fn(usize) + Send + Sync>) -> RepairingEntity,
 }
 
 impl Served {
@@ -87,6 +90,7 @@ impl Served {
             repair: mirror::repair::<M>,
             audit: mirror::audit::<M>,
             redrive: mirror::redrive::<M>,
+            repair_each: mirror::repair_each::<M>,
         }
     }
 

@@ -1,6 +1,8 @@
 //! The digest of what each version of a mapping writes. It is kept in `mapping.json` of each system, so that no change
 //! of a mapping or of its documents keeps the version.
 
+mod samples;
+
 use std::path::Path;
 
 use local::Served;
@@ -72,21 +74,28 @@ fn versions(declared: &Declared) -> Vec<Value> {
 }
 
 fn version(served: &Served, mapping: Mapping, records: &[Value]) -> Value {
-    let documents: String = records.iter().flat_map(|record| documents(served, mapping, record)).collect();
+    let documents: String = documents(served, mapping, records).concat();
     // The layout of the text makes no difference.
     let body = serde_json::from_str::<Value>(mapping.body).map(|body| body.to_string()).unwrap_or_default();
     json!({ "version": mapping.version, "mapping": digest(&body), "documents": digest(&documents) })
 }
 
-/// Returns the documents of a record's images.
-fn documents(served: &Served, mapping: Mapping, record: &Value) -> Vec<String> {
-    let source = record.get("eventSourceARN").and_then(Value::as_str).unwrap_or_default();
-    let table = served.system.tables.iter().find(|table| source.contains(&format!(":table/{}/", table.name)));
-    let Some(table) = table else { return Vec::new() };
-    let images = ["OldImage", "NewImage"].into_iter().filter_map(|side| record.get("dynamodb")?.get(side));
-    let documents = images.map(|image| match (served.sample_document)(mapping.version, table, &image.to_string()) {
-        Ok(document) => document.map(|document| document + "\n").unwrap_or_default(),
-        Err(fault) => format!("{fault}\n"),
+/// Returns the documents of the images of the sample records, and of further sample items, each as a line.
+fn documents(served: &Served, mapping: Mapping, records: &[Value]) -> Vec<String> {
+    let images = records.iter().flat_map(|record| {
+        let source = record.get("eventSourceARN").and_then(Value::as_str).unwrap_or_default();
+        let table = served.system.tables.iter().find(move |table| source.contains(&format!(":table/{}/", table.name)));
+        let images = ["OldImage", "NewImage"].into_iter().filter_map(|side| record.get("dynamodb")?.get(side).cloned());
+        images.filter_map(move |image| Some((*table?, image)))
+    });
+    let items = samples::of(served.system.name)
+        .into_iter()
+        .filter_map(|(name, item)| Some((*served.system.tables.iter().find(|table| table.name == name)?, item)));
+    let documents = images.chain(items).filter_map(|(table, item)| {
+        match (served.sample_document)(mapping.version, table, &item.to_string()) {
+            Ok(document) => document.map(|document| document + "\n"),
+            Err(fault) => Some(format!("{fault}\n")),
+        }
     });
     documents.collect()
 }
@@ -97,6 +106,8 @@ fn digest(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use table::schema::Search;
+
     use super::*;
 
     fn version(number: u32, documents: &str) -> Value {
@@ -134,12 +145,16 @@ mod tests {
     }
 
     #[test]
-    fn each_system_has_sample_documents() {
-        let nothing = digest("");
+    fn each_searchable_entity_has_a_sample_document() {
         for declared in systems::all() {
-            let versions = versions(&declared);
-            let last = versions.last().unwrap();
-            assert_ne!(last["documents"], json!(nothing), "{}", declared.app.system().name);
+            let served = local::systems::named(declared.app.system().name).unwrap();
+            let documents = documents(served, (served.mapping)(), &declared.records);
+            let searchable = served.system.tables.iter().flat_map(|table| table.entities);
+            for entity in searchable.filter(|entity| entity.search == Search::Document) {
+                let of_entity = |document: &&String| document.starts_with(&format!("{} ", entity.name));
+                let has_fields = |document: &String| document.contains('{');
+                assert!(documents.iter().filter(of_entity).any(has_fields), "{} {documents:#?}", entity.name);
+            }
         }
     }
 }

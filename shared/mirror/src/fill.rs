@@ -17,7 +17,7 @@ use crate::record::{RecordError, Side};
 use crate::rules::Rules;
 
 /// The number of segments of a table, which are scanned concurrently.
-const SEGMENTS: u32 = 4;
+pub(crate) const SEGMENTS: u32 = 4;
 
 /// How often a page is retried before the call fails.
 const ATTEMPTS: u64 = 5;

@@ -42,6 +42,7 @@ mod rebuild;
 mod record;
 mod redrive;
 mod repair;
+mod repair_entity;
 mod report;
 mod requests;
 mod rules;
@@ -79,8 +80,8 @@ pub use inspect::{InGeneration, Inspected, inspect};
 pub use item::Item;
 pub use lag::{Lag, lag};
 pub use mirrored::{
-    HANDLER, Mirrored, Noted, Rebuilding, Redriving, Repairing, Scanned, TIMEOUT, WithoutShapes, first_index, handler,
-    rebuild, redrive, repair,
+    HANDLER, Mirrored, Noted, Rebuilding, Redriving, Repairing, RepairingEntity, Scanned, TIMEOUT, WithoutShapes,
+    first_index, handler, rebuild, redrive, repair, repair_each,
 };
 pub use number::Number;
 pub use operate::{Staleness, check_dismissal, dismiss, generations, quarantined, stale};
@@ -90,6 +91,7 @@ pub use rebuild::{Goal, Progress, Rebuild, abandon_indexes, continue_rebuild, ho
 pub use record::NotAnEvent;
 pub use redrive::{Redriven, Repairs};
 pub use repair::{Repaired, repair_key};
+pub use repair_entity::{RepairedEntity, repair_entity};
 pub use report::{Ledger, RepairOutcome};
 #[doc(hidden)]
 pub use samples::sample_document;

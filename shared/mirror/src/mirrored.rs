@@ -19,6 +19,7 @@ use crate::ports::Fault;
 use crate::rebuild::{Progress, Rebuild, rebuild_index};
 use crate::redrive::{Redrive, Redriven, redrive_records};
 use crate::repair::{Repaired, repair_key};
+use crate::repair_entity::{RepairedEntity, repair_entity};
 
 /// A system's documents and the source of their shapes.
 pub trait Mirrored: Documents + Default + Send + 'static {
@@ -80,6 +81,18 @@ pub type Repairing = BoxFuture<'static, Result<Option<Vec<Repaired>>, Fault>>;
 /// Repairs the documents of one key in every generation.
 pub fn repair<M: Mirrored>(engines: Arc<Engines>, table: &'static Table, key: Key) -> Repairing {
     async move { repair_key(&M::default(), &shapes::<M>(&engines), &engines, table, &key).await }.boxed()
+}
+
+/// The future of the repair of an entity. Its output is `None` if the system has no searchable entity with this name.
+pub type RepairingEntity = BoxFuture<'static, Result<Option<RepairedEntity>, Fault>>;
+
+/// Repairs the documents of every item of an entity in every generation. The callback is called after every page.
+pub fn repair_each<M: Mirrored>(
+    engines: Arc<Engines>,
+    entity: String,
+    scanned: Box<dyn Fn(usize) + Send + Sync>,
+) -> RepairingEntity {
+    async move { repair_entity(&M::default(), &shapes::<M>(&engines), &engines, &entity, scanned).await }.boxed()
 }
 
 /// The future of a redrive.

@@ -133,7 +133,7 @@ pub async fn abandon_indexes(system: &'static System, engines: &Engines) -> Resu
     abandon(&DynamoState::new(engines, system)).await
 }
 
-async fn abandon(state: &impl State) -> Result<(), Fault> {
+pub(crate) async fn abandon(state: &impl State) -> Result<(), Fault> {
     while let Some(config) = state.generations().await?.filter(|config| !config.written.is_empty()) {
         let Generations { alias, last, mut dropping, written, planned, .. } = config.clone();
         dropping.extend(written.into_iter().chain(planned).map(|generation| generation.index));
@@ -327,7 +327,9 @@ async fn swap<P: Ports>(ports: &P, config: Generations, progress: &impl Fn(Progr
 /// Deletes an index, and what the state table has about it.
 async fn drop_index<P: Ports>(ports: &P, config: Generations, progress: &impl Fn(Progress)) -> Result<(), Fault> {
     let mut next = config.next();
-    let (Some(index), Some(serving)) = (next.dropping.pop(), config.of(Phase::Serving)) else { return Ok(()) };
+    let (Some(index), Some(serving)) = (next.dropping.pop(), config.of(Phase::Serving)) else {
+        return Err(refused("no index serves, so none can be deleted"));
+    };
     ports.index().delete(&config.alias, &serving.index, &index).await?;
     ports.state().forget(&index).await?;
     if ports.state().publish(&next).await? {
@@ -400,7 +402,9 @@ impl Generations {
         if self.held {
             return Err("the rebuild is held: resume or cancel it");
         }
-        Ok(if self.planned.is_some() {
+        Ok(if self.written.is_empty() {
+            Some(Step::Begin)
+        } else if self.planned.is_some() {
             Some(if self.paused { Step::Publish } else { Step::Pause })
         } else if phases.audited.is_some() {
             Some(Step::Swap)
@@ -411,8 +415,7 @@ impl Generations {
         } else if phases.was_rolled_back() {
             Some(Step::Return)
         } else {
-            let begins = begins && phases.kept.is_none();
-            (begins || self.written.is_empty()).then_some(Step::Begin)
+            (begins && phases.kept.is_none()).then_some(Step::Begin)
         })
     }
 

@@ -129,7 +129,7 @@ async fn repair_documents<R: Rules, P: Ports, D: Documents>(
 }
 
 /// Returns the key's attributes in DynamoDB JSON.
-fn key_json(table: &Table, key: &Key) -> String {
+pub(crate) fn key_json(table: &Table, key: &Key) -> String {
     let mut json = "{".to_owned();
     for (name, value) in [(Some(table.pk), Some(&key.pk)), (table.sk, key.sk.as_ref())] {
         if let Some((name, value)) = name.zip(value) {

@@ -5,14 +5,14 @@ use std::time::Duration;
 use super::calls::{Call, Stage};
 use super::explorer::Explorer;
 use super::histories::Task;
+use super::leaf::KEYS;
 use super::state::{Role, State};
 use crate::generation::Phase;
 use crate::rebuild::{Goal, Rebuild};
 use crate::rules::Rules;
 
 impl<R: Rules> Explorer<R> {
-    /// Starts an order if none is carried out. An order that was stopped, or that poison keeps from its goal, may be
-    /// given again at any time.
+    /// Starts an order if none is carried out. An order that was stopped may be given again at any time.
     pub(super) fn rebuild(&mut self, state: &State) {
         let Some(config) = state.world.config else { return };
         if state.has(|role| role == Role::Operator) {
@@ -24,8 +24,13 @@ impl<R: Rules> Explorer<R> {
         let is_under_way = is_written(Stage::Planned) || phase(Phase::Filling).or(phase(Phase::Audited)).is_some();
         let was_rolled_back = kept > serving;
         let is_dropping = is_written(Stage::Dropping) && !is_under_way;
+        // An order that poison keeps from its goal changes nothing until the poison is cured.
+        let is_poisoned = |number: usize| state.world.is_scanned(number) && state.world.markers[number] != [None; KEYS];
+        let is_hopeless = phase(Phase::Filling).is_some_and(is_poisoned);
         if is_under_way || was_rolled_back {
-            self.order(state.clone(), Goal::Serve, false);
+            if !is_hopeless {
+                self.order(state.clone(), Goal::Serve, false);
+            }
             if state.left.cancels > 0 && serving.is_some() {
                 let mut next = state.clone();
                 next.left.cancels -= 1;

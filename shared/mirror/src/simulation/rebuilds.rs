@@ -12,7 +12,8 @@ use super::world::Shared;
 use crate::first_index::create;
 use crate::generation::{Generations, index_name};
 use crate::ports::Fault;
-use crate::rebuild::{Goal, Progress, Rebuild, hold, rebuild};
+use crate::rebuild::{Goal, Progress, Rebuild, abandon, hold, rebuild};
+use crate::repair_entity::{RepairedEntity, repair_items};
 use crate::rules::ProductionRules;
 use crate::work::process_batch;
 
@@ -213,6 +214,23 @@ fn index_of_an_unknown_version_can_only_be_replaced() {
 }
 
 #[test]
+fn abandoned_indexes_are_replaced_even_if_they_are_lost() {
+    for lost in [false, true] {
+        let shared = raised();
+        let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+        assert!(drive_for(&shared, 3, run).is_none());
+        if lost {
+            (1..=2).for_each(|number| shared.world().search.remove(&index_name("toy", number)));
+        }
+        drive(&shared, abandon(&shared)).unwrap();
+        assert_eq!(deliver(&shared), shared.world_len());
+        carry_out(&shared, Rebuild { begins: false, ..order(Goal::Serve) }).unwrap();
+        assert_eq!((phases(&shared), found(&shared)), (vec![(3, "serving")], names(true)));
+        assert!(shared.world().generations.as_ref().unwrap().dropping.is_empty());
+    }
+}
+
+#[test]
 fn goals_that_cannot_be_reached_say_why() {
     let refused = |shared: &Shared, goal| carry_out(shared, order(goal)).unwrap_err().reason;
     let shared = raised();
@@ -228,6 +246,29 @@ fn goals_that_cannot_be_reached_say_why() {
     // Another order to rebuild waits for the end of the last.
     carry_out(&shared, order(Goal::Serve)).unwrap();
     assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
+}
+
+#[test]
+fn entity_is_repaired_in_place_in_every_generation() {
+    let shared = raised();
+    carry_out(&shared, order(Goal::Serve)).unwrap();
+    let id = |tree| key(tree).document_id();
+    {
+        let mut world = shared.world();
+        let mut corrupt = world.search.document(&index_name("toy", 1), &id("bb")).unwrap();
+        corrupt.source["name"] = json!("other");
+        world.search.set(&index_name("toy", 1), &id("bb"), Some(corrupt));
+        world.search.set(&index_name("toy", 2), &id("a"), None);
+    }
+    let repair =
+        |entity| drive(&shared, repair_items::<ProductionRules, _, _>(&shared, &LabelledLeaves, entity, &|_| ()));
+    assert_eq!(repair("leaf").unwrap(), Some(RepairedEntity { items: 3, quarantined: 0 }));
+    assert_eq!(found(&shared), names(true));
+    carry_out(&shared, order(Goal::RollBack)).unwrap();
+    assert_eq!(found(&shared), names(false));
+    assert_eq!((repair("counter").unwrap(), repair("tree").unwrap()), (None, None));
+    put(&shared, "e", Some(attributes(json!({ "name": { "N": "1" }, "rev": { "N": "10" } }))));
+    assert_eq!(repair("leaf").unwrap(), Some(RepairedEntity { items: 4, quarantined: 1 }));
 }
 
 #[test]
