@@ -76,7 +76,7 @@ fn message(redriven: &Redriven, dry_run: bool) -> String {
         ]
     };
     if *waiting > 0 {
-        lines.push(format!("{waiting} objects wait: they can be redriven 16 minutes after Lambda stored them"));
+        lines.push(format!("{waiting} objects wait: they can be redriven 20 minutes after Lambda stored them"));
     }
     if *others > 0 {
         lines.push(format!("{others} objects are not of the mirror, or cannot be read"));

@@ -231,7 +231,7 @@ mod tests {
         let (code, printed) = ended(folder.path(), &["redrive", "parks", "--json"]);
         let young: Value = serde_json::from_str(&printed).unwrap();
         assert_eq!((code, &young["waiting"]), (Some(3), &json!(1)));
-        let earlier = std::time::SystemTime::now() - Duration::from_secs(17 * 60);
+        let earlier = std::time::SystemTime::now() - Duration::from_secs(21 * 60);
         std::fs::File::open(&kept).unwrap().set_modified(earlier).unwrap();
         assert_eq!(ended(folder.path(), &["redrive", "parks", "--dry-run"]).0, Some(3));
         assert!(kept.exists());

@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::Deserialize;
 
 /// The age at which records that were given up may be redriven: 15 minutes, after which no invocation uses what it
-/// received before, and one for the difference between the clocks of S3 and of this process.
-pub(crate) const REDRIVE_AGE: Duration = Duration::from_mins(16);
+/// received before, and five for requests that are under way then, and for the difference between the clocks of S3 and of
+/// this process.
+pub(crate) const REDRIVE_AGE: Duration = Duration::from_mins(20);
 
 /// Whether records that were given up at this time may be redriven.
 pub(crate) fn may_redrive(since: i64, now_micros: i64) -> bool {
@@ -48,8 +49,8 @@ mod tests {
     fn record_may_be_redriven_when_no_invocation_uses_it_any_more() {
         let minutes = |minutes: i64| minutes * 60_000_000;
         assert!(!may_redrive(minutes(5), minutes(4)));
-        assert!(!may_redrive(minutes(5), minutes(20)));
-        assert!(may_redrive(minutes(5), minutes(21)));
+        assert!(!may_redrive(minutes(5), minutes(24)));
+        assert!(may_redrive(minutes(5), minutes(25)));
     }
 
     #[test]

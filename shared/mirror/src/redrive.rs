@@ -49,7 +49,7 @@ pub struct Redriven {
     pub records: usize,
     /// The number of keys of these records, and of items in quarantine.
     pub keys: usize,
-    /// The number of objects that are too young. They can be redriven 16 minutes after Lambda stored them.
+    /// The number of objects that are too young. They can be redriven 20 minutes after Lambda stored them.
     pub waiting: usize,
     /// The number of objects that are not of the mirror, or that cannot be read. They are left as they are.
     pub others: usize,

@@ -8,7 +8,7 @@ use super::world::World;
 use crate::rules::Rules;
 
 /// The age in microseconds at which data is not used any more, and at which a record that was given up is redriven.
-const QUARTER: i64 = 16 * 60_000_000;
+const QUARTER: i64 = 20 * 60_000_000;
 
 /// A bounded world, whose every schedule is explored.
 #[derive(Clone, Copy, Debug)]

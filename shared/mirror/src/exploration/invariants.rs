@@ -58,7 +58,8 @@ fn document(
 /// Whether a marker below the item's revision, or of an item that does not exist, is accepted: the invocation that set
 /// it was stopped before it could clear it. The key's next write or repair clears it.
 fn may_be_stale(scenario: &Scenario, state: &State, item: Option<Leaf>, marker: u64) -> bool {
-    let cut_short = state.left.zombies < scenario.left.zombies || state.left.expiries < scenario.left.expiries;
+    let (left, all) = (state.left, scenario.left);
+    let cut_short = left.zombies < all.zombies || left.expiries < all.expiries || left.kills < all.kills;
     cut_short && item.is_none_or(|leaf| marker < leaf.rev)
 }
 

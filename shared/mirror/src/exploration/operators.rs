@@ -97,8 +97,11 @@ impl<R: Rules> Explorer<R> {
     }
 
     /// Lets 15 minutes pass after a record was given up: batches from before have ended, and other invocations do not
-    /// use what they have read. Returns false if one of them still waits for a write, which ends earlier.
+    /// use what they have read. Returns false if a write is still under way, which ends earlier.
     fn wait_for_redrive(&self, state: &mut State) -> bool {
+        if !state.late.is_empty() {
+            return false;
+        }
         state.running.retain(|invocation| !(invocation.before_give_up && invocation.role == Role::Zombie));
         let waits_for_a_write = |invocation: &Invocation| {
             self.histories.get(invocation.history).waiting.iter().any(|(_, call)| call.is_write())
