@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
-use mirror::{Mapping, Mirrored, Rebuild, Rebuilding, Repairing, RepairingEntity, Scanned};
+use mirror::{Mapping, Mirrored, PageScanned, Rebuild, Rebuilding, Repairing, RepairingEntity, Scanned};
 use table::config::LEASE;
 use table::schema::{
     DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, SOCKET_STAGE, System, Table, dead_letter_queue, visibility_timeout,
@@ -64,7 +64,7 @@ pub struct Served {
     /// Rebuilds the documents of one key from its table.
     pub repair: fn(Arc<Engines>, &'static Table, Key) -> Repairing,
     /// Rebuilds the documents of every item of an entity, by its name.
-    pub repair_each: fn(Arc<Engines>, String, Box<dyn Fn(usize) + Send + Sync>) -> RepairingEntity,
+    pub repair_each: fn(Arc<Engines>, String, PageScanned) -> RepairingEntity,
 }
 
 impl Served {

@@ -63,8 +63,8 @@ pub use handlers::handlers;
 pub use image::{Image, NotAnItem, Unfit};
 pub use item::Item;
 pub use mirrored::{
-    HANDLER, Mirrored, Rebuilding, Repairing, RepairingEntity, Scanned, TIMEOUT, WithoutShapes, first_index, handler,
-    rebuild, repair, repair_each,
+    HANDLER, Mirrored, PageScanned, Rebuilding, Repairing, RepairingEntity, Scanned, TIMEOUT, WithoutShapes,
+    first_index, handler, rebuild, repair, repair_each,
 };
 pub use number::Number;
 pub use operate::{Staleness, dismiss, generations, quarantined, stale};
