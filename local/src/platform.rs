@@ -15,7 +15,7 @@ use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
 use mirror::{
-    AuditOptions, Audited, Auditing, Mapping, Mirrored, Noted, Rebuild, Rebuilding, Redriving, Repairing,
+    AuditOptions, Audited, Auditing, Mapping, Mirrored, Noted, PageScanned, Rebuild, Rebuilding, Redriving, Repairing,
     RepairingEntity, Scanned,
 };
 use table::config::LEASE;
@@ -72,7 +72,7 @@ pub struct Served {
     /// Redrives the records that were given up and the items in quarantine.
     pub redrive: fn(Arc<Engines>, bool, Noted) -> Redriving,
     /// Rebuilds the documents of every item of an entity, by its name.
-    pub repair_each: fn(Arc<Engines>, String, Box<dyn Fn(usize) + Send + Sync>) -> RepairingEntity,
+    pub repair_each: fn(Arc<Engines>, String, PageScanned) -> RepairingEntity,
 }
 
 impl Served {

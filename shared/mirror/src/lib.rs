@@ -80,8 +80,8 @@ pub use inspect::{InGeneration, Inspected, inspect};
 pub use item::Item;
 pub use lag::{Lag, lag};
 pub use mirrored::{
-    HANDLER, Mirrored, Noted, Rebuilding, Redriving, Repairing, RepairingEntity, Scanned, TIMEOUT, WithoutShapes,
-    first_index, handler, rebuild, redrive, repair, repair_each,
+    HANDLER, Mirrored, Noted, PageScanned, Rebuilding, Redriving, Repairing, RepairingEntity, Scanned, TIMEOUT,
+    WithoutShapes, first_index, handler, rebuild, redrive, repair, repair_each,
 };
 pub use number::Number;
 pub use operate::{Staleness, check_dismissal, dismiss, generations, quarantined, stale};

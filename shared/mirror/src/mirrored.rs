@@ -83,15 +83,14 @@ pub fn repair<M: Mirrored>(engines: Arc<Engines>, table: &'static Table, key: Ke
     async move { repair_key(&M::default(), &shapes::<M>(&engines), &engines, table, &key).await }.boxed()
 }
 
+/// A callback that is called after every page of a scan, with the number of its items.
+pub type PageScanned = Box<dyn Fn(usize) + Send + Sync>;
+
 /// The future of the repair of an entity. Its output is `None` if the system has no searchable entity with this name.
 pub type RepairingEntity = BoxFuture<'static, Result<Option<RepairedEntity>, Fault>>;
 
-/// Repairs the documents of every item of an entity in every generation. The callback is called after every page.
-pub fn repair_each<M: Mirrored>(
-    engines: Arc<Engines>,
-    entity: String,
-    scanned: Box<dyn Fn(usize) + Send + Sync>,
-) -> RepairingEntity {
+/// Repairs the documents of every item of an entity in every generation.
+pub fn repair_each<M: Mirrored>(engines: Arc<Engines>, entity: String, scanned: PageScanned) -> RepairingEntity {
     async move { repair_entity(&M::default(), &shapes::<M>(&engines), &engines, &entity, scanned).await }.boxed()
 }
 
