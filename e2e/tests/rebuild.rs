@@ -248,8 +248,11 @@ async fn rebuild_killed_at_each_write_resumes() {
     let config = stage.cairn.engines().config.clone();
     let mut killed = 0;
     for goal in [Goal::Serve, Goal::Finish] {
+        let before = killed;
         loop {
-            let dies = if killed % 2 == 0 { (0, Moment::AfterItIsDone) } else { (1, Moment::BeforeItIsSent) };
+            // An audit keeps its progress rarely, so runs that all died soon would not end.
+            let moment = if killed % 2 == 0 { Moment::AfterItIsDone } else { Moment::BeforeItIsSent };
+            let dies = ((killed - before) / 2, moment);
             let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), Some(dies)).await;
             let engines = Config { dynamodb: Some(stopper.url.clone()), ..config.clone() };
             let engines = Engines::new(engines, stage.cairn.clock.clone());

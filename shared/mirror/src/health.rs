@@ -1,8 +1,8 @@
 //! The health check of a system with search: whether search answers, and whether it is behind the tables.
 //!
 //! A check costs one query of the heartbeats, half a read unit, and one search without hits. Whether search is behind
-//! is what the mirror last saved, so an idle system is never behind. A mirror that is not called at all saves nothing:
-//! alarms tell that, and `cairn lag`.
+//! is what the mirror last saved, so an idle system is never behind. A mirror that is not called at all saves nothing,
+//! which only alarms tell.
 
 use std::time::Duration;
 
