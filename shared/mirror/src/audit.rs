@@ -25,7 +25,7 @@ pub use run::Step;
 #[cfg(test)]
 pub(crate) use run::audit_generation;
 pub use schedule::{AUDIT, AUDIT_MINUTES, audit_index};
-pub(crate) use system::audit_one;
+pub use system::last_audits;
 #[cfg(test)]
 pub(crate) use system::last_of_generation;
-pub use system::{Audited, Auditing, audit, last_audits};
+pub(crate) use system::{audit_one, audit_system};

@@ -60,8 +60,8 @@ mod transform;
 mod work;
 
 pub use audit::{
-    AUDIT, AUDIT_MINUTES, AuditOptions, Audited, Auditing, Ended, Finding, GenerationAudit, Kind, Step, TableAudit,
-    audit, audit_index, last_audits,
+    AUDIT, AUDIT_MINUTES, AuditOptions, Ended, Finding, GenerationAudit, Kind, Step, TableAudit, audit_index,
+    last_audits,
 };
 pub use create_index::{CREATE_INDEX, create_index};
 pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
@@ -80,8 +80,8 @@ pub use inspect::{InGeneration, Inspected, inspect};
 pub use item::Item;
 pub use lag::{Lag, lag};
 pub use mirrored::{
-    HANDLER, Mirrored, Noted, PageScanned, Rebuilding, Redriving, Repairing, RepairingEntity, Scanned, TIMEOUT,
-    WithoutShapes, first_index, handler, rebuild, redrive, repair, repair_each,
+    Audited, Auditing, HANDLER, Mirrored, Noted, PageScanned, Rebuilding, Redriving, Repairing, RepairingEntity,
+    Scanned, TIMEOUT, WithoutShapes, audit, first_index, handler, rebuild, redrive, repair, repair_each,
 };
 pub use number::Number;
 pub use operate::{Staleness, check_dismissal, dismiss, generations, quarantined, stale};

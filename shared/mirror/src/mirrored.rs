@@ -11,6 +11,7 @@ use table::schema::Table;
 use table::{Access, AccessPattern, Engines, Key, never};
 use web::{Batch, Event, EventFailure, EventHandler};
 
+use crate::audit::{AuditOptions, GenerationAudit, Step, audit_system};
 use crate::documents::{Documents, NoShapes, Shapes};
 use crate::first_index::create_first_index;
 use crate::generation::{Generation, Generations};
@@ -94,6 +95,17 @@ pub fn repair_each<M: Mirrored>(engines: Arc<Engines>, entity: String, scanned: 
     async move { repair_entity(&M::default(), &shapes::<M>(&engines), &engines, &entity, scanned).await }.boxed()
 }
 
+/// A callback that is called after every step of an audit.
+pub type Audited = Box<dyn Fn(Step) + Send + Sync>;
+
+/// The future of an audit. Its output is the result in each generation.
+pub type Auditing = BoxFuture<'static, Result<Vec<GenerationAudit>, Fault>>;
+
+/// Audits every generation of a system, or resumes an audit that was stopped.
+pub fn audit<M: Mirrored>(engines: Arc<Engines>, options: AuditOptions, audited: Audited) -> Auditing {
+    async move { audit_system(&M::default(), &shapes::<M>(&engines), &engines, options, None, audited).await }.boxed()
+}
+
 /// The future of a redrive.
 pub type Redriving = BoxFuture<'static, Result<Redriven, Fault>>;
 
@@ -109,7 +121,7 @@ pub fn redrive<M: Mirrored>(engines: Arc<Engines>, dry_run: bool, note: Noted) -
     .boxed()
 }
 
-pub(crate) fn shapes<M: Mirrored>(engines: &Arc<Engines>) -> M::Shapes {
+fn shapes<M: Mirrored>(engines: &Arc<Engines>) -> M::Shapes {
     M::shapes(Access::new(Arc::clone(engines), M::PATTERNS))
 }
 

@@ -1,9 +1,5 @@
 //! The audit of a system: of each generation that is written, and its last results.
 
-use std::sync::Arc;
-
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use table::Engines;
 use table::schema::System;
 use tokio::time::Instant;
@@ -17,20 +13,8 @@ use crate::documents::{Documents, Shapes};
 use crate::engines::{DynamoState, Production};
 use crate::fill::searchable;
 use crate::generation::Generation;
-use crate::mirrored::{Mirrored, shapes};
 use crate::ports::{Fault, Ports, State, Time};
 use crate::rules::{ProductionRules, Rules};
-
-/// A callback that is called after every step of an audit.
-pub type Audited = Box<dyn Fn(Step) + Send + Sync>;
-
-/// The future of an audit. Its output is the result in each generation.
-pub type Auditing = BoxFuture<'static, Result<Vec<GenerationAudit>, Fault>>;
-
-/// Audits every generation of a system, or resumes an audit that was stopped.
-pub fn audit<M: Mirrored>(engines: Arc<Engines>, options: AuditOptions, audited: Audited) -> Auditing {
-    async move { audit_system(&M::default(), &shapes::<M>(&engines), &engines, options, None, audited).await }.boxed()
-}
 
 /// Audits every generation of a system that serves or has served.
 pub(crate) async fn audit_system(
