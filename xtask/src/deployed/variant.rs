@@ -56,8 +56,8 @@ fn larger(resources: &mut Map, function: &str) {
     let name = resource(function, "Function");
     let found = resources.iter_mut().find(|(known, _)| *known == name);
     let properties = found.and_then(|(_, resource)| resource.member("Properties"));
-    if let Some(memory) = properties.and_then(|properties| properties.member("MemorySize")) {
-        *memory = 256.into();
+    if let Some(Node::Number(megabytes)) = properties.and_then(|properties| properties.member("MemorySize")) {
+        *megabytes *= 2;
     }
 }
 
