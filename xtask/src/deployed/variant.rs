@@ -14,11 +14,14 @@ pub enum Variant {
     /// Only what the emulator needs. It has plain HTTP, which the buckets' policies forbid, it creates no routes from an
     /// API description, and it serves sockets under another address.
     Usual,
-    /// This function has twice its memory.
+    /// This function has [`LARGER`] MB of memory.
     Larger { function: &'static str },
     /// The role of this function lacks this action.
     Without { function: &'static str, action: &'static str },
 }
+
+/// The memory in MB of a function that is made larger.
+const LARGER: u64 = 512;
 
 impl Variant {
     /// Returns a template for an emulator at this endpoint.
@@ -56,8 +59,8 @@ fn larger(resources: &mut Map, function: &str) {
     let name = resource(function, "Function");
     let found = resources.iter_mut().find(|(known, _)| *known == name);
     let properties = found.and_then(|(_, resource)| resource.member("Properties"));
-    if let Some(Node::Number(megabytes)) = properties.and_then(|properties| properties.member("MemorySize")) {
-        *megabytes *= 2;
+    if let Some(memory) = properties.and_then(|properties| properties.member("MemorySize")) {
+        *memory = LARGER.into();
     }
 }
 
