@@ -13,14 +13,15 @@ use serde_json::{Value, json};
 use table::Engines;
 use table::schema::Table;
 
+use crate::exit::TO_DO;
 use crate::failure::Failure;
 use crate::show::Show;
-use crate::{StateFolder, running, system};
+use crate::target::Target;
 
 #[derive(Debug, Args)]
 pub struct Audit {
-    /// The system, such as `parks`.
-    system: String,
+    #[command(flatten)]
+    target: Target,
     /// Only report what differs.
     #[arg(long)]
     dry_run: bool,
@@ -34,15 +35,7 @@ pub struct Audit {
     /// machine].
     #[arg(long, value_name = "SECONDS")]
     wait: Option<u64>,
-    /// Print JSON, one object for each table and index.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    state: StateFolder,
 }
-
-/// The exit code if differences are left, or if shapes are missing.
-const LEFT: u8 = 3;
 
 /// The waits on AWS, where a batch may be retried for a while, and on one machine.
 const WAIT: Duration = Duration::from_secs(60);
@@ -55,12 +48,11 @@ const LOOKS: &str = "differences";
 impl Audit {
     /// Runs the audit, or resumes one that was interrupted. The exit code says whether anything is left to do.
     pub async fn run(self) -> Result<ExitCode, Failure> {
-        let engines = running::engines(&self.state.folder).await?;
-        let served = system::named(&self.system)?;
+        let (engines, served) = self.target.open().await?;
         let last = mirror::last_audits(served.system, &engines).await.map_err(Failure::new)?;
         let results = if self.last {
-            if last.is_empty() && !self.json {
-                println!("No audit of {} has ended yet.", self.system);
+            if last.is_empty() && !self.target.json {
+                println!("No audit of {} has ended yet.", served.system.name);
             }
             last
         } else {
@@ -72,14 +64,14 @@ impl Audit {
             self.compare(served, &engines, totals).await?
         };
         for (generation, result) in &results {
-            if self.json {
+            if self.target.json {
                 println!("{}", as_json(generation, result));
             } else if result.table != "?" || !result.findings.is_empty() {
                 print(generation, result);
             }
         }
         let left: u64 = results.iter().map(|(_, result)| result.left()).sum();
-        Ok(if left == 0 { ExitCode::SUCCESS } else { ExitCode::from(LEFT) })
+        Ok(if left == 0 { ExitCode::SUCCESS } else { ExitCode::from(TO_DO) })
     }
 
     async fn compare(

@@ -9,33 +9,27 @@ use serde_json::json;
 
 use crate::exit::TO_DO;
 use crate::failure::Failure;
-use crate::{StateFolder, running, system};
+use crate::target::Target;
 
 #[derive(Debug, Args)]
 pub struct Lag {
-    /// The system, such as `parks`.
-    system: String,
-    /// Print JSON, one object for each table per line.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    state: StateFolder,
+    target: Target,
 }
 
 impl Lag {
     pub async fn run(self) -> Result<ExitCode, Failure> {
-        let engines = running::engines(&self.state.folder).await?;
-        let served = system::named(&self.system)?;
+        let (engines, served) = self.target.open().await?;
         let lags = mirror::lag(served.system, &engines).await.map_err(Failure::new)?;
         for lag in &lags {
-            if self.json {
+            if self.target.json {
                 println!("{}", as_json(lag));
             } else {
                 println!("{}", message(lag));
             }
         }
-        if lags.is_empty() && !self.json {
-            println!("The mirror of {} has received no record yet.", self.system);
+        if lags.is_empty() && !self.target.json {
+            println!("The mirror of {} has received no record yet.", served.system.name);
         }
         let lags = lags.iter().any(|lag| lag.lags.is_some());
         Ok(if lags { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })

@@ -22,6 +22,7 @@ mod show_command;
 mod status;
 mod sweep;
 mod system;
+mod target;
 mod token;
 
 use std::path::PathBuf;

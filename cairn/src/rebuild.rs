@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use local::{Progress, Served};
+use local::Progress;
 use mirror::{Generations, Goal, Phase, Rebuild as Order, RepairedEntity};
 use serde_json::json;
-use table::Engines;
 
 use crate::failure::Failure;
+use crate::running;
 use crate::show::Show;
-use crate::{StateFolder, running, system};
+use crate::target::Target;
 
 #[derive(Debug, Args)]
 pub struct Rebuild {
@@ -42,26 +42,10 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct Entity {
-    /// The system, such as `parks`.
-    system: String,
+    #[command(flatten)]
+    target: Target,
     /// The name of the entity, such as `geozone`.
     entity: String,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    state: StateFolder,
-}
-
-#[derive(Debug, Args)]
-struct Target {
-    /// The system, such as `parks`.
-    system: String,
-    /// Print the state as JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    state: StateFolder,
 }
 
 #[derive(Debug, Args)]
@@ -108,24 +92,21 @@ impl Command {
         match self {
             Self::Start(start) => start.run(progress, true).await,
             Self::Resume(start) => {
-                let engines = running::engines(&start.target.state.folder).await?;
-                let served = system::named(&start.target.system)?;
+                let (engines, served) = start.target.open().await?;
                 mirror::continue_rebuild(served.system, &engines).await.map_err(Failure::new)?;
                 start.run(progress, false).await
             }
-            Self::Cancel(target) => target.order(Goal::Cancel, progress).await,
-            Self::Rollback(target) => target.order(Goal::RollBack, progress).await,
-            Self::Finish(target) => target.order(Goal::Finish, progress).await,
+            Self::Cancel(target) => reach(&target, Goal::Cancel, progress).await,
+            Self::Rollback(target) => reach(&target, Goal::RollBack, progress).await,
+            Self::Finish(target) => reach(&target, Goal::Finish, progress).await,
             Self::Entity(entity) => entity.run(progress).await,
             Self::Pause(target) => {
-                let engines = running::engines(&target.state.folder).await?;
-                let served = system::named(&target.system)?;
+                let (engines, served) = target.open().await?;
                 let held = mirror::hold_rebuild(served.system, &engines).await.map_err(Failure::new)?;
                 Ok(printed(&held, target.json))
             }
             Self::Status(target) => {
-                let engines = running::engines(&target.state.folder).await?;
-                let served = system::named(&target.system)?;
+                let (engines, served) = target.open().await?;
                 let state = mirror::generations(served.system, &engines).await.map_err(Failure::new)?;
                 let none = || Failure::new(format!("{} has no index yet.", target.system));
                 Ok(printed(&state.ok_or_else(none)?, target.json))
@@ -136,9 +117,8 @@ impl Command {
 
 impl Entity {
     async fn run(self, progress: &Progress) -> Result<String, Failure> {
-        let engines = running::engines(&self.state.folder).await?;
-        let served = system::named(&self.system)?;
-        let total = items_of(served, &engines).await;
+        let (engines, served) = self.target.open().await?;
+        let total = served.count_items(&engines).await;
         let (done, listener) = (AtomicU64::default(), progress.clone());
         progress.started(FILLING);
         let scanned = move |items: usize| {
@@ -146,12 +126,12 @@ impl Entity {
             listener.advanced(FILLING, done, total.map(|total| total.max(done)));
         };
         let repaired = (served.repair_each)(engines, self.entity.clone(), Box::new(scanned)).await;
-        let repaired = repaired
-            .map_err(Failure::new)?
-            .ok_or_else(|| Failure::new(format!("{} has no searchable entity `{}`.", self.system, self.entity)))?;
+        let repaired = repaired.map_err(Failure::new)?.ok_or_else(|| {
+            Failure::new(format!("{} has no searchable entity `{}`.", served.system.name, self.entity))
+        })?;
         progress.finished(FILLING, "scanned");
         let RepairedEntity { items, quarantined } = repaired;
-        Ok(if self.json {
+        Ok(if self.target.json {
             format!("{:#}", json!({ "items": items, "quarantined": quarantined }))
         } else {
             format!("{items} items compared, {quarantined} of them in quarantine")
@@ -166,7 +146,7 @@ impl Start {
         let pause = running::pause(&target.state.folder)?;
         let audit = (!skip_audit).then_some(AUDIT_WAIT);
         let order = Order { goal: Goal::Serve, begins, replaces, pause, accepts_quarantine, audit };
-        let state = target.carry_out(order, progress).await?;
+        let state = carry_out(&target, order, progress).await?;
         if !finish {
             return Ok(printed(&state, target.json));
         }
@@ -174,28 +154,27 @@ impl Start {
             progress.note(format!("Both indexes are written for {keep_minutes} minutes."));
             tokio::time::sleep(Duration::from_secs(60 * keep_minutes)).await;
         }
-        target.order(Goal::Finish, progress).await
+        reach(&target, Goal::Finish, progress).await
     }
 }
 
-impl Target {
-    async fn order(&self, goal: Goal, progress: &Progress) -> Result<String, Failure> {
-        let pause = Duration::ZERO;
-        let order = Order { goal, begins: false, replaces: false, pause, accepts_quarantine: false, audit: None };
-        Ok(printed(&self.carry_out(order, progress).await?, self.json))
-    }
+/// Carries out an order that needs nothing but its goal. Returns what the command prints.
+async fn reach(target: &Target, goal: Goal, progress: &Progress) -> Result<String, Failure> {
+    let pause = Duration::ZERO;
+    let order = Order { goal, begins: false, replaces: false, pause, accepts_quarantine: false, audit: None };
+    Ok(printed(&carry_out(target, order, progress).await?, target.json))
+}
 
-    async fn carry_out(&self, order: Order, progress: &Progress) -> Result<Generations, Failure> {
-        let engines = running::engines(&self.state.folder).await?;
-        let served = system::named(&self.system)?;
-        let total = if order.goal == Goal::Serve { items_of(served, &engines).await } else { None };
-        let (done, listener) = (AtomicU64::default(), progress.clone());
-        let step = move |step| tell(step, order.pause, &done, total, &listener);
-        let state = (served.rebuild)(engines, order, Box::new(step)).await;
-        state.map_err(|fault| {
-            Failure::new(format!("{fault}\n`cairn rebuild status {}` shows the state of the rebuild.", self.system))
-        })
-    }
+async fn carry_out(target: &Target, order: Order, progress: &Progress) -> Result<Generations, Failure> {
+    let (engines, served) = target.open().await?;
+    let total = if order.goal == Goal::Serve { served.count_items(&engines).await } else { None };
+    let (done, listener) = (AtomicU64::default(), progress.clone());
+    let step = move |step| tell(step, order.pause, &done, total, &listener);
+    let state = (served.rebuild)(engines, order, Box::new(step)).await;
+    state.map_err(|fault| {
+        let name = served.system.name;
+        Failure::new(format!("{fault}\n`cairn rebuild status {name}` shows the state of the rebuild."))
+    })
 }
 
 /// Shows a step of the rebuild.
@@ -225,16 +204,6 @@ fn tell(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: Option
         mirror::Progress::Released => progress.note("The old index is not written any more."),
         mirror::Progress::Dropped => progress.note("An index was deleted."),
     }
-}
-
-/// Estimates the number of items that a scan reads, for the progress bar only.
-async fn items_of(served: &Served, engines: &Engines) -> Option<u64> {
-    let mut total = 0;
-    for table in served.system.tables.iter().filter(|table| table.is_searchable()) {
-        let described = engines.dynamodb().describe_table().table_name(engines.config.table(table.name)).send().await;
-        total += u64::try_from(described.ok()?.table?.item_count?).ok()?;
-    }
-    Some(total)
 }
 
 /// Returns the state as text or as JSON.

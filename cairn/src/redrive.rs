@@ -10,20 +10,15 @@ use serde_json::{Value, json};
 use crate::exit::TO_DO;
 use crate::failure::Failure;
 use crate::show::Show;
-use crate::{StateFolder, running, system};
+use crate::target::Target;
 
 #[derive(Debug, Args)]
 pub struct Redrive {
-    /// The system, such as `parks`.
-    system: String,
-    /// Only tell what would be done.
+    #[command(flatten)]
+    target: Target,
+    /// Only print what would be done.
     #[arg(long)]
     dry_run: bool,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    state: StateFolder,
 }
 
 const STAGE: &str = "keys";
@@ -32,8 +27,7 @@ impl Redrive {
     /// Repairs the key of each record and of each item in quarantine, in every generation. After an interruption the
     /// next call resumes it.
     pub async fn run(self) -> Result<ExitCode, Failure> {
-        let engines = running::engines(&self.state.folder).await?;
-        let served = system::named(&self.system)?;
+        let (engines, served) = self.target.open().await?;
         let show = Show::new();
         let progress = show.progress();
         progress.started(STAGE);
@@ -44,7 +38,7 @@ impl Redrive {
             .finished(STAGE, redriven.as_ref().map_or_else(|_| String::new(), |redriven| redriven.keys.to_string()));
         show.clear();
         let redriven = redriven?;
-        if self.json {
+        if self.target.json {
             println!("{}", as_json(&redriven, self.dry_run));
         } else {
             println!("{}", message(&redriven, self.dry_run));

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use jiff::Timestamp;
 use local::systems;
 use mirror::{Status as OfSystem, Word};
 use serde_json::{Value, json};
@@ -68,5 +69,6 @@ fn as_json(system: &str, status: &OfSystem) -> Value {
         "quarantined": status.markers,
         "givenUp": status.given_up,
         "lagMillis": status.lag,
+        "audited": status.audited.and_then(|micros| Timestamp::from_microsecond(micros).ok()).map(|at| at.to_string()),
     })
 }

@@ -8,30 +8,24 @@ use serde_json::json;
 
 use crate::exit::TO_DO;
 use crate::failure::Failure;
-use crate::{StateFolder, running, system};
+use crate::target::Target;
 
 #[derive(Debug, Args)]
 pub struct Sweep {
-    /// The system, such as `parks`.
-    system: String,
+    #[command(flatten)]
+    target: Target,
     /// Only count the tombstones that would be deleted.
     #[arg(long)]
     dry_run: bool,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    state: StateFolder,
 }
 
 impl Sweep {
     /// Deletes the tombstones that are older than the deployment's retention.
     pub async fn run(self) -> Result<ExitCode, Failure> {
-        let engines = running::engines(&self.state.folder).await?;
-        let served = system::named(&self.system)?;
+        let (engines, served) = self.target.open().await?;
         let swept = mirror::sweep_by_hand(served.system, &engines, self.dry_run).await.map_err(Failure::new)?;
         let Swept { deleted, skipped } = swept;
-        if self.json {
+        if self.target.json {
             println!("{}", json!({ "dryRun": self.dry_run, "deleted": deleted, "skipped": skipped }));
         } else if self.dry_run {
             let more = if deleted >= MAX_COUNTED { " or more" } else { "" };

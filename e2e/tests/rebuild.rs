@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ::mirror::{
-    Documents, Found, Generations, Goal, Image, Mapping, Phase, Progress, Rebuild, Unfit, WithoutShapes,
+    Documents, Found, Generations, Goal, Image, Mapping, Phase, Progress, Rebuild, Unfit, WithoutShapes, Word,
     continue_rebuild, hold_rebuild,
 };
 use ::shelf::books::Book;
@@ -25,7 +25,7 @@ use web::App;
 
 use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::{Item, Table, stored};
-use crate::harness::{Cairn, Setup, User};
+use crate::harness::{Cairn, Setup, User, eventually};
 use crate::tests;
 
 tests! { rebuild:
@@ -181,25 +181,42 @@ fn book(title: &str) -> Item {
     stored(&SHELF, &BookKey { book: book.id }.key(), &book)
 }
 
-/// Adds books over HTTP, and changes and deletes others, until it is told to stop. Returns the number of writes.
-async fn write(stage: &Stage, until: &AtomicBool) -> usize {
+/// Adds books over HTTP, and creates and deletes others in the table, until the rebuild has ended. Counts the writes.
+async fn write(stage: &Stage, ended: &AtomicBool, writes: &AtomicUsize) {
     let table = stage.table();
-    let mut writes = 0;
-    while !until.load(Ordering::SeqCst) {
-        let new = json!({ "title": format!("Written {writes}"), "author": "Bob Field" });
+    while !ended.load(Ordering::SeqCst) {
+        let new = json!({ "title": "Written", "author": "Bob Field" });
         stage.reader.post("/shelf/books", new).await.is(201);
         let passing = book("Passing");
         table.put(passing.clone()).await;
         table.delete_item(&passing).await;
-        writes += 3;
+        writes.fetch_add(3, Ordering::SeqCst);
     }
-    writes
 }
 
-/// Searches until it is told to stop. No search fails or lacks a document. Returns the number of searches.
-async fn read(stage: &Stage, until: &AtomicBool) -> usize {
+/// Adds books one after the other until the rebuild has ended, and searches for each until it is found. Returns the
+/// longest time that one took.
+async fn lag(stage: &Stage, ended: &AtomicBool) -> Duration {
+    let mut longest = Duration::ZERO;
+    let mut number = 0;
+    while !ended.load(Ordering::SeqCst) {
+        number += 1;
+        let word = format!("lag{number}");
+        stage.reader.post("/shelf/books", json!({ "title": word, "author": "Bob Field" })).await.is(201);
+        let began = Instant::now();
+        let path = format!("/shelf/books?q={word}");
+        // Search forgives typos, so it also finds others.
+        let is_found = async || stage.reader.get(&path).await.is(200).each("title").contains(&&json!(word));
+        eventually(&path, is_found).await;
+        longest = longest.max(began.elapsed());
+    }
+    longest
+}
+
+/// Searches until the rebuild has ended. Each search must succeed and find every book. Returns the number of searches.
+async fn read(stage: &Stage, ended: &AtomicBool) -> usize {
     let mut searches = 0;
-    while !until.load(Ordering::SeqCst) {
+    while !ended.load(Ordering::SeqCst) {
         let found = stage.reader.get("/shelf/books?q=keeper&limit=100").await.is(200);
         assert_eq!(found.each("title").len(), 100);
         let body = json!({ "size": 0, "track_total_hits": true, "query": { "match": { "title": "keeper" } } });
@@ -221,25 +238,35 @@ async fn raised_mapping_is_rebuilt_while_people_write_and_search() {
     stage.table().delete_item(&gone).await;
     stage.shows_the_table(false).await;
 
-    let ended = AtomicBool::new(false);
+    let (ended, writes) = (AtomicBool::new(false), AtomicUsize::new(0));
     let rebuilt = async {
         let state = stage.carry_out(Stage::order(Goal::Serve)).await;
         assert_eq!(phases(&state), [(1, "kept"), (2, "serving")]);
         // Both are written for a while.
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        let before = writes.load(Ordering::SeqCst);
+        eventually("more is written", async || writes.load(Ordering::SeqCst) > before + 60).await;
         let state = stage.carry_out(Stage::order(Goal::Finish)).await;
         ended.store(true, Ordering::SeqCst);
         state
     };
     let began = Instant::now();
-    let (state, writes, others, searches) =
-        tokio::join!(rebuilt, write(&stage, &ended), write(&stage, &ended), read(&stage, &ended));
-    println!("{} writes and {searches} searches in {:?}", writes + others, began.elapsed());
-    assert!(writes > 10 && searches > 3, "{writes} writes, {searches} searches");
+    let (state, (), (), lag, searches) = tokio::join!(
+        rebuilt,
+        write(&stage, &ended, &writes),
+        write(&stage, &ended, &writes),
+        lag(&stage, &ended),
+        read(&stage, &ended)
+    );
+    let (writes, time) = (writes.load(Ordering::SeqCst), began.elapsed());
+    println!("{writes} writes and {searches} searches in {time:?}, of which the mirror was paused for {PAUSE:?}");
+    println!("longest time until a write was found: {lag:?}");
+    assert!(writes > 60 && searches > 3, "{writes} writes, {searches} searches");
     assert_eq!((phases(&state), state.dropping.len()), (vec![(2, "serving")], 0));
     assert_eq!(state.of(Phase::Serving).unwrap().mapping, 2);
     stage.shows_the_table(true).await;
     assert!(!stage.exists(1).await);
+    let status = ::mirror::status(&SYSTEM, stage.cairn.engines(), 2).await.unwrap();
+    assert_eq!((status.word, status.given_up), (Word::Ok, 0), "{status:?}");
 }
 
 /// Each run makes one more write to DynamoDB. Every second one does not learn whether it was carried out.

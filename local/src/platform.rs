@@ -99,6 +99,16 @@ impl Served {
         Self { is_example: true, ..self }
     }
 
+    /// Estimates the number of items that a scan of its searchable tables reads, for a progress bar.
+    pub async fn count_items(&self, engines: &Engines) -> Option<u64> {
+        let mut total = 0;
+        for table in self.system.tables.iter().filter(|table| table.is_searchable()) {
+            let described = engines.dynamodb().describe_table().table_name(engines.config.table(table.name)).send();
+            total += u64::try_from(described.await.ok()?.table?.item_count?).ok()?;
+        }
+        Some(total)
+    }
+
     /// Returns the folder of its crate, from the repository's root.
     pub fn folder(&self) -> String {
         format!("{}/{}", if self.is_example { "examples" } else { "functions" }, self.system.name)

@@ -10,9 +10,9 @@ use tokio::time::Instant;
 
 use super::detour::{Detour, Fate};
 use super::stage::{Stage, root};
-use crate::harness::sized;
 use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::{Item, text};
+use crate::harness::{eventually, sized};
 use crate::tests;
 
 tests! { agency_deletion:
@@ -136,11 +136,7 @@ async fn deletion_killed_half_way_is_finished_by_the_same_request() {
         })
     });
     let adding: Vec<_> = adding.collect();
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while conflicts.count() == 0 {
-        assert!(Instant::now() < deadline, "no conflict occurred");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    eventually("a conflict occurs", async || conflicts.count() > 0).await;
     stage.root.delete(&format!("{path}?cascade=true")).await.is(202);
     stage.root.get(&path).await.refused(404, "not-found");
     let listed = stage.root.pages("/agencies", 100).await;
@@ -218,11 +214,7 @@ async fn run_jobs_finishes_the_deletion_of_a_dead_request() {
     stage.cairn.clock.advance(LEASE);
     // The platform's schedule may be faster than this run, which then finds nothing.
     stage.cairn.event("agencies", "runJobs", &json!({})).await.unwrap();
-    let end = Instant::now() + Duration::from_secs(60);
-    while left(&stage, &agency).await > 0 {
-        assert!(Instant::now() < end, "the deletion does not come to its end");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    eventually("the deletion has ended", async || left(&stage, &agency).await == 0).await;
     stage.adds_up().await;
 }
 

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use mirror::{Generations, Goal, Phase, Rebuild};
+use mirror::{Generations, Phase, Rebuild};
 use table::Engines;
 
 use super::Served;
@@ -13,16 +12,6 @@ use crate::error::StartError;
 use crate::progress::Progress;
 
 const STAGE: &str = "index";
-
-/// The order of the start. No invocation runs yet, so there is nothing to wait for.
-const ORDER: Rebuild = Rebuild {
-    goal: Goal::Serve,
-    begins: false,
-    replaces: false,
-    pause: Duration::ZERO,
-    accepts_quarantine: true,
-    audit: None,
-};
 
 /// Creates the index of a system, or creates it again if it is lost or has another mapping. `kept` means that the search
 /// engine is the same as at the last start. An index with the mapping of the release before is only created again if
@@ -61,7 +50,7 @@ pub(super) async fn bring_up(
     }
 
     progress.started(STAGE);
-    let total = items_of(served, engines).await;
+    let total = served.count_items(engines).await;
     let items = Arc::<AtomicU64>::default();
     let (count, listener) = (Arc::clone(&items), progress.clone());
     let scanned = Box::new(move |step: mirror::Progress| {
@@ -71,7 +60,8 @@ pub(super) async fn bring_up(
             listener.advanced(STAGE, done, total.map(|total| total.max(done)));
         }
     });
-    let generations = (served.rebuild)(Arc::clone(engines), ORDER, scanned).await;
+    // No invocation runs yet, so there is nothing to wait for.
+    let generations = (served.rebuild)(Arc::clone(engines), Rebuild::WITHOUT_PAUSE, scanned).await;
     let generations = generations.map_err(|fault| failed(fault.to_string()))?;
     let index = generations.of(Phase::Serving).map(|serving| serving.index.clone()).unwrap_or_default();
     let outcome = match items.load(Ordering::SeqCst) {
@@ -87,16 +77,6 @@ fn is_raised(served: &Served, generations: &Generations, rebuilds: bool) -> bool
     let own = (served.mapping)().version;
     let previous = (served.previous_mapping)().map(|previous| previous.version).filter(|_| !rebuilds);
     generations.written.iter().any(|generation| generation.mapping != own && Some(generation.mapping) != previous)
-}
-
-/// Estimates the number of items that a scan reads, for the progress bar only.
-async fn items_of(served: &Served, engines: &Engines) -> Option<u64> {
-    let mut total = 0;
-    for table in served.system.tables.iter().filter(|table| table.is_searchable()) {
-        let described = engines.dynamodb().describe_table().table_name(engines.config.table(table.name)).send().await;
-        total += u64::try_from(described.ok()?.table?.item_count?).ok()?;
-    }
-    Some(total)
 }
 
 /// Whether every written index exists. The engine's folder may have been deleted.

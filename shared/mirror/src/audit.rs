@@ -28,4 +28,4 @@ pub use schedule::{AUDIT, AUDIT_MINUTES, audit_index};
 pub use system::last_audits;
 #[cfg(test)]
 pub(crate) use system::last_of_generation;
-pub(crate) use system::{audit_one, audit_system};
+pub(crate) use system::{audit_one, audit_system, last_full_audit};

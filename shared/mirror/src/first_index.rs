@@ -1,26 +1,13 @@
 //! Creating a system's first index. It can be stopped at any point, and resumes with the next call.
 
-use std::time::Duration;
-
 use table::Engines;
 
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::generation::{Generation, Phase};
 use crate::ports::{Fault, Ports, State};
-use crate::rebuild::{Goal, Progress, Rebuild, rebuild};
+use crate::rebuild::{Progress, Rebuild, rebuild};
 use crate::rules::{ProductionRules, Rules};
-
-/// The first index is published without a pause, since before it no record is handled. It serves even with items in
-/// quarantine, since there is no older index to keep.
-const FIRST: Rebuild = Rebuild {
-    goal: Goal::Serve,
-    begins: false,
-    replaces: false,
-    pause: Duration::ZERO,
-    accepts_quarantine: true,
-    audit: None,
-};
 
 /// Creates the system's first index and fills it from the tables, or resumes an earlier call that was stopped. Does
 /// nothing if an index serves already. Returns the generation. `progress` is called after every step.
@@ -46,6 +33,6 @@ pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
     if let Some(serving) = config.as_ref().and_then(|config| config.of(Phase::Serving)) {
         return Ok(serving.clone());
     }
-    let config = rebuild::<R, _, _>(ports, documents, alias, FIRST, progress).await?;
+    let config = rebuild::<R, _, _>(ports, documents, alias, Rebuild::WITHOUT_PAUSE, progress).await?;
     config.of(Phase::Serving).cloned().ok_or_else(|| Fault::passing("mirror", "another call changes the index"))
 }

@@ -65,10 +65,11 @@ impl Heartbeat {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn heartbeat(at: i64, received: i64, reason: Option<&str>) -> Heartbeat {
+    /// Returns the heartbeat of a batch that took 10 ms.
+    pub(crate) fn heartbeat(at: i64, received: i64, reason: Option<&str>) -> Heartbeat {
         let oldest = at - received - 10;
         let reason = reason.map(str::to_owned);
         Heartbeat { table: "toy".to_owned(), at, oldest, received, took: 10, newest: 2, reason }

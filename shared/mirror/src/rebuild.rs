@@ -34,6 +34,19 @@ pub struct Rebuild {
     pub audit: Option<Duration>,
 }
 
+impl Rebuild {
+    /// The order that creates an index while no other is written and no batch runs. There is nothing to wait for, and the
+    /// index serves even with items in quarantine, since there is no older one to keep.
+    pub const WITHOUT_PAUSE: Self = Self {
+        goal: Goal::Serve,
+        begins: false,
+        replaces: false,
+        pause: Duration::ZERO,
+        accepts_quarantine: true,
+        audit: None,
+    };
+}
+
 /// The state that an order leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Goal {

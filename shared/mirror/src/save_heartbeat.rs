@@ -26,7 +26,7 @@ struct Last {
     reported: bool,
 }
 
-/// Saves a heartbeat, unless one of this process tells the same.
+/// Saves a heartbeat, unless this process saved one a short time ago that says the same.
 pub(crate) async fn save_heartbeat(engines: &Engines, system: &'static System, heartbeat: &Heartbeat) {
     let state = DynamoState::new(engines, system);
     if !is_due((state.table().to_owned(), heartbeat.table.clone()), heartbeat) {
@@ -45,7 +45,7 @@ fn is_due(of: (String, String), heartbeat: &Heartbeat) -> bool {
     let (late, reported) = (heartbeat.is_late(), heartbeat.reason.is_some());
     let (steady, hasty) = INTERVALS;
     let due = last.get(&of).is_none_or(|last| {
-        // What is better than before is told at once.
+        // An improvement is saved at once.
         let is_better = last.late && !late || last.reported && !reported;
         let interval = if late { hasty } else { steady };
         is_better || !(last.at..last.at + interval).contains(&at)
@@ -59,12 +59,7 @@ fn is_due(of: (String, String), heartbeat: &Heartbeat) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn heartbeat(at: i64, received: i64, reason: Option<&str>) -> Heartbeat {
-        let oldest = at - received - 10;
-        let reason = reason.map(str::to_owned);
-        Heartbeat { table: "toy".to_owned(), at, oldest, received, took: 10, newest: 2, reason }
-    }
+    use crate::heartbeat::tests::heartbeat;
 
     #[test]
     fn heartbeats_are_rare_while_the_mirror_keeps_up() {

@@ -3,6 +3,7 @@
 use table::Engines;
 use table::schema::System;
 
+use crate::audit::last_full_audit;
 use crate::engines::{DynamoState, OpenSearchIndex};
 use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::Heartbeat;
@@ -23,6 +24,8 @@ pub struct Status {
     pub given_up: usize,
     /// The age of search in milliseconds, if it lags.
     pub lag: Option<i64>,
+    /// When the last full audit of the index that serves began, in microseconds since 1970-01-01T00:00:00Z.
+    pub audited: Option<i64>,
 }
 
 /// The status in one word. The first that fits counts.
@@ -72,7 +75,15 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
     let generations = match state.generations().await {
         Err(fault) if fault.reason.contains("ResourceNotFoundException") => {
             let reason = Some(format!("the table `{}` does not exist", state.table()));
-            return Ok(Status { word: Word::Absent, reason, generations: None, markers: 0, given_up: 0, lag: None });
+            return Ok(Status {
+                word: Word::Absent,
+                reason,
+                generations: None,
+                markers: 0,
+                given_up: 0,
+                lag: None,
+                audited: None,
+            });
         }
         read => read?,
     };
@@ -94,7 +105,12 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
         })
         .or_else(|| (markers > 0).then(|| (Word::Poisoned, format!("{} in quarantine", many(markers, "entry")))));
     let (word, reason) = trouble.map_or((Word::Ok, None), |(word, reason)| (word, Some(reason)));
-    Ok(Status { word, reason, generations, markers, given_up, lag: slowest.map(|(age, _)| age) })
+    let serving = generations.as_ref().and_then(|generations| generations.of(Phase::Serving));
+    let audited = match serving {
+        Some(serving) => last_full_audit(&state, system, serving).await?,
+        None => None,
+    };
+    Ok(Status { word, reason, generations, markers, given_up, lag: slowest.map(|(age, _)| age), audited })
 }
 
 /// Returns what is not as it should be with the indexes.

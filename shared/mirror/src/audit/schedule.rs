@@ -13,11 +13,9 @@ use web::{Audit, Event, EventFailure, EventHandler};
 use super::findings::{Ended, GenerationAudit, TableAudit};
 use super::options::AuditOptions;
 use super::run::Step;
-use super::system::{audit_system, last_audits};
+use super::system::{audit_system, last_full_audit};
 use super::time::after;
 use crate::engines::DynamoState;
-use crate::fill::searchable;
-use crate::generation::Generation;
 use crate::mirrored::{ENGINES, Mirrored};
 use crate::ports::{Fault, State};
 
@@ -79,19 +77,17 @@ async fn on_schedule<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
     Ok(Bytes::from_static(b"{}"))
 }
 
-/// Whether an audit is to be started or resumed: a table of some generation has none that has repaired what it found
-/// within a day.
+/// Whether an audit is to be started or resumed: some generation has no full one that began within a day.
 async fn is_due(system: &'static System, engines: &Engines) -> Result<bool, Fault> {
-    let written = DynamoState::new(engines, system).generations().await?;
-    let filled = written.into_iter().flat_map(|generations| generations.written).filter(Generation::is_filled);
+    let state = DynamoState::new(engines, system);
     let since = engines.clock.micros().saturating_sub(after(0, DAY));
-    let last = last_audits(system, engines).await?;
-    Ok(filled.into_iter().any(|generation| {
-        let recent = last.iter().filter(|(index, result)| {
-            *index == generation.index && result.full && result.repairs && result.started > since
-        });
-        recent.count() <= searchable(system).count()
-    }))
+    let written = state.generations().await?.map(|generations| generations.written).unwrap_or_default();
+    for generation in written.iter().filter(|generation| generation.is_filled()) {
+        if last_full_audit(&state, system, generation).await?.is_none_or(|started| started <= since) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Completes when the process is about to end.

@@ -76,6 +76,20 @@ pub async fn last_audits(system: &'static System, engines: &Engines) -> Result<V
     Ok(last)
 }
 
+/// Returns when the last audit began that compared every table with a generation and repaired what differed, in
+/// microseconds. `None` if a table was never compared so.
+pub(crate) async fn last_full_audit(
+    state: &impl State,
+    system: &'static System,
+    generation: &Generation,
+) -> Result<Option<i64>, Fault> {
+    let last = last_of_generation(state, system, generation).await?;
+    let full: Vec<i64> = last.iter().filter(|table| table.full && table.repairs).map(|table| table.started).collect();
+    // One result is that of documents whose ids fit no table.
+    let is_whole = full.len() > searchable(system).count();
+    Ok(full.into_iter().min().filter(|_| is_whole))
+}
+
 pub(crate) async fn last_of_generation(
     state: &impl State,
     system: &'static System,

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use table::schema::Table;
 use table::{Config, Engines, Key, Rev, rev};
 
-use super::fault;
+use super::{condition_held, fault};
 use crate::item::{Item, attribute_value};
 use crate::ports::{Fault, Items, Page, Segment};
 
@@ -59,15 +59,9 @@ impl Items for DynamoItems<'_> {
             Some(seen) => request.expression_attribute_values(":seen", seen),
             None => request,
         };
-        match request.send().await {
-            Ok(_) => Ok(true),
-            Err(error)
-                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
-            {
-                Ok(false)
-            }
-            Err(error) => Err(Fault { poison: too_large(&error), ..fault(ENGINE, &error) }),
-        }
+        let answer = request.send().await;
+        let poison = answer.as_ref().is_err_and(too_large);
+        condition_held(ENGINE, answer).map_err(|fault| Fault { poison, ..fault })
     }
 
     async fn scan(&self, table: &'static Table, segment: Segment, after: Option<&Key>) -> Result<Page, Fault> {

@@ -85,6 +85,19 @@ impl<'e, S: Shapes> Ports for Production<'e, S> {
     }
 }
 
+/// Returns whether the condition of a write held.
+fn condition_held<T, E, R>(engine: &'static str, answer: Result<T, SdkError<E, R>>) -> Result<bool, Fault>
+where
+    E: ProvideErrorMetadata + std::error::Error + 'static,
+    R: std::fmt::Debug,
+{
+    match answer {
+        Ok(_) => Ok(true),
+        Err(error) if error.code() == Some("ConditionalCheckFailedException") => Ok(false),
+        Err(error) => Err(fault(engine, &error)),
+    }
+}
+
 /// Converts an error of an AWS client. Every error except a refusal may be temporary.
 fn fault<E, R>(engine: &'static str, error: &SdkError<E, R>) -> Fault
 where

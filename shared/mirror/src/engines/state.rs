@@ -11,7 +11,7 @@ use table::item::{from_item, to_item};
 use table::schema::{System, Table};
 use table::{Engines, Key};
 
-use super::fault;
+use super::{condition_held, fault};
 use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::Heartbeat;
 use crate::ports::{Checkpoint, Fault, Note, Segment, State};
@@ -52,24 +52,20 @@ impl<'e> DynamoState<'e> {
 
     /// Puts an item if the condition holds. Returns whether it did.
     async fn put(&self, item: Attributes, condition: &str, value: AttributeValue) -> Result<bool, Fault> {
-        let answer = self
-            .client
-            .put_item()
-            .table_name(&self.table)
-            .set_item(Some(item))
-            .condition_expression(condition)
-            .expression_attribute_values(":value", value)
-            .send()
-            .await;
-        match answer {
-            Ok(_) => Ok(true),
-            Err(error)
-                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
-            {
-                Ok(false)
-            }
-            Err(error) => Err(fault(ENGINE, &error)),
-        }
+        let request = self.client.put_item().table_name(&self.table).set_item(Some(item));
+        let request = request.condition_expression(condition).expression_attribute_values(":value", value);
+        condition_held(ENGINE, request.send().await)
+    }
+
+    /// Puts an item with this epoch if the present one has the preceding epoch. The first epoch is 1. Returns whether it
+    /// did.
+    async fn put_next(&self, mut item: Attributes, epoch: u64) -> Result<bool, Fault> {
+        item.insert("epoch".to_owned(), N(epoch.to_string()));
+        let (before, condition) = match epoch.saturating_sub(1) {
+            0 => (0, "attribute_not_exists(pk) OR epoch = :value"),
+            before => (before, "epoch = :value"),
+        };
+        self.put(item, condition, N(before.to_string())).await
     }
 
     /// Returns the physical name of the table.
@@ -82,23 +78,13 @@ impl<'e> DynamoState<'e> {
         let mut item = to_item(heartbeat).map_err(|error| Fault::lasting(ENGINE, error))?;
         item.extend(key(Heartbeat::PK, &heartbeat.table));
         let request = self.client.put_item().table_name(&self.table).set_item(Some(item));
-        let answer = request
+        let request = request
             .condition_expression("attribute_not_exists(#reason) OR oldest >= :oldest OR #at < :outdated")
             .expression_attribute_names("#reason", "reason")
             .expression_attribute_names("#at", "at")
             .expression_attribute_values(":oldest", N(heartbeat.oldest.to_string()))
-            .expression_attribute_values(":outdated", N(heartbeat.outdated().to_string()))
-            .send()
-            .await;
-        match answer {
-            Ok(_) => Ok(()),
-            Err(error)
-                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
-            {
-                Ok(())
-            }
-            Err(error) => Err(fault(ENGINE, &error)),
-        }
+            .expression_attribute_values(":outdated", N(heartbeat.outdated().to_string()));
+        condition_held(ENGINE, request.send().await).map(drop)
     }
 
     /// Reads the heartbeats of all tables.
@@ -150,7 +136,6 @@ impl State for DynamoState<'_> {
     async fn publish(&self, generations: &Generations) -> Result<bool, Fault> {
         let written = generations.written.iter().map(described);
         let mut item = key(CONFIG_PK, CONFIG_SK);
-        item.insert("epoch".to_owned(), N(generations.epoch.to_string()));
         item.insert("alias".to_owned(), S(generations.alias.clone()));
         item.insert("paused".to_owned(), Bool(generations.paused));
         item.insert("generations".to_owned(), L(written.collect()));
@@ -158,11 +143,7 @@ impl State for DynamoState<'_> {
         item.insert("held".to_owned(), Bool(generations.held));
         item.insert("dropping".to_owned(), L(generations.dropping.iter().cloned().map(S).collect()));
         item.insert("last".to_owned(), N(generations.last.to_string()));
-        let (before, condition) = match generations.epoch.saturating_sub(1) {
-            0 => (0, "attribute_not_exists(pk) OR epoch = :value"),
-            before => (before, "epoch = :value"),
-        };
-        self.put(item, condition, N(before.to_string())).await
+        self.put_next(item, generations.epoch).await
     }
 
     async fn mark(&self, generation: &str, marker: &Marker) -> Result<(), Fault> {
@@ -197,22 +178,12 @@ impl State for DynamoState<'_> {
 
     async fn clear(&self, generation: &str, subject: &str, upto: u64) -> Result<(), Fault> {
         let request = self.client.delete_item().table_name(&self.table);
-        let answer = request
+        let request = request
             .set_key(Some(key(&marker_pk(generation), subject)))
+            // A marker with a higher revision may have been set concurrently.
             .condition_expression("attribute_not_exists(pk) OR markedRev <= :upto")
-            .expression_attribute_values(":upto", N(upto.to_string()))
-            .send()
-            .await;
-        match answer {
-            Ok(_) => Ok(()),
-            // A marker with a higher revision was set concurrently.
-            Err(error)
-                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
-            {
-                Ok(())
-            }
-            Err(error) => Err(fault(ENGINE, &error)),
-        }
+            .expression_attribute_values(":upto", N(upto.to_string()));
+        condition_held(ENGINE, request.send().await).map(drop)
     }
 
     async fn markers(&self, generation: &str) -> Result<Vec<Marker>, Fault> {
@@ -263,13 +234,8 @@ impl State for DynamoState<'_> {
 
     async fn write_note(&self, generation: &str, name: &str, note: &Note) -> Result<bool, Fault> {
         let mut item = key(&audit_pk(generation), name);
-        item.insert("epoch".to_owned(), N(note.epoch.to_string()));
         item.insert("note".to_owned(), S(note.text.clone()));
-        let (before, condition) = match note.epoch.saturating_sub(1) {
-            0 => (0, "attribute_not_exists(pk) OR epoch = :value"),
-            before => (before, "epoch = :value"),
-        };
-        self.put(item, condition, N(before.to_string())).await
+        self.put_next(item, note.epoch).await
     }
 
     async fn forget(&self, generation: &str) -> Result<(), Fault> {

@@ -118,9 +118,7 @@ fn redrives_of_two_keys_break_no_invariant() {
 
 #[test]
 fn redrives_with_poison_break_no_invariant() {
-    // With more events the clocks of this world are too simple: a record is given up after 20 hours, in which the writers'
-    // clock would pass every stamp.
-    let left = Budget { writes: 2, poison: 1, deploys: 1, give_ups: 1, ..Budget::NONE };
+    let left = Budget { writes: sized(2, 3), poison: 1, deploys: 1, give_ups: 1, kills: 1, ..Budget::NONE };
     short_batches("redrive, quarantine", left);
 }
 

@@ -8,6 +8,9 @@ use super::leaf::{KEYS, Leaf};
 use super::state::{Role, State};
 use crate::rules::Rules;
 
+/// The ticks of the 20 hours after which Lambda gives a record up: more than any stamp is ahead of the writers' clocks.
+const TWENTY_HOURS: u8 = 16;
+
 impl<R: Rules> Explorer<R> {
     /// Delivers a batch of any length, gives it up, or stops waiting for one.
     pub(super) fn deliver(&mut self, state: &State) {
@@ -35,6 +38,7 @@ impl<R: Rules> Explorer<R> {
                 let number = self.scenario.left.give_ups - next.left.give_ups;
                 let failure = Failure { number, records: records.clone(), since: next.world.time(0) };
                 next.world.failures.push(failure);
+                next.world.tick += TWENTY_HOURS;
                 let step = self.text(|| format!("records are given up: {records:?}"));
                 self.emit(step, next);
             }
