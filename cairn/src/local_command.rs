@@ -50,7 +50,7 @@ pub struct Local {
     /// The longest time in seconds that an invocation of a mirror may take. `cairn rebuild` waits for that long.
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=60))]
     mirror_timeout: u64,
-    /// Do not rebuild an index with the mapping of the release before at the start. `cairn rebuild` does it while the
+    /// At the start, keep an index with the mapping of the release before; `cairn rebuild` rebuilds it while the
     /// platform serves.
     #[arg(long)]
     keep_indexes: bool,
@@ -84,7 +84,7 @@ impl Local {
         log::start(&self.state.folder)?;
         let mut signals = StopSignals::listen()?;
         let issuers: BTreeSet<String> = self.issuers.iter().filter(|name| *name != ISSUER).cloned().collect();
-        let sources = Settings { timeout: Duration::from_secs(self.mirror_timeout), ..Settings::default() };
+        let sources = Settings { mirror_timeout: Duration::from_secs(self.mirror_timeout), ..Settings::default() };
         let options = Options {
             port: self.port,
             sources,

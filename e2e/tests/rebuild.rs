@@ -101,7 +101,8 @@ impl Stage {
     async fn new() -> Self {
         // The platform's start creates the index as the release before did.
         let served = Served { rebuild: ::mirror::rebuild::<Shelf>, ..Served::of::<Raised>(&SYSTEM, app) };
-        let cairn = Cairn::with(Setup { systems: vec![served], timeout: Some(TIMEOUT), ..Setup::of("shelf") }).await;
+        let cairn =
+            Cairn::with(Setup { systems: vec![served], mirror_timeout: Some(TIMEOUT), ..Setup::of("shelf") }).await;
         let reader = cairn.person("reader", Person::new("rex")).await;
         let alias = cairn.engines().config.search_name("shelf");
         let stage = Self { cairn, reader, alias };

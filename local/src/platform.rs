@@ -267,7 +267,7 @@ impl Platform {
             url,
             engines,
             identity,
-            mirror_timeout: options.sources.timeout.min(mirror::TIMEOUT),
+            mirror_timeout: options.sources.mirror_timeout.min(mirror::TIMEOUT),
             apps,
             gateway,
             sources,

@@ -20,28 +20,27 @@ use bytes::Bytes;
 /// A function of Lambda, called by its handler's name. Payload and response are Lambda's JSON. An error is a function
 /// error of Lambda, including timeouts.
 pub trait Function: Send + Sync + 'static {
-    fn invoke(&self, handler: &'static str, payload: Bytes) -> impl Future<Output = Result<Bytes, String>> + Send;
-
     /// Calls the function, which is stopped after this time.
-    fn invoke_within(
+    fn invoke(
         &self,
-        _: Duration,
         handler: &'static str,
         payload: Bytes,
-    ) -> impl Future<Output = Result<Bytes, String>> + Send {
-        self.invoke(handler, payload)
-    }
+        timeout: Duration,
+    ) -> impl Future<Output = Result<Bytes, String>> + Send;
 }
 
-/// The settings of the event sources. The defaults are those of the templates, except for shorter waits.
+/// The maximum timeout of Lambda. Handlers declare shorter ones.
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(900);
+
+/// The settings of the event sources. The defaults are those of the templates, except for shorter waits and timeouts.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The maximum number of stream records in one invocation.
     pub batch_records: usize,
     /// The maximum payload of one invocation in bytes. A single record may be larger.
     pub batch_bytes: usize,
-    /// The longest time that an invocation for stream records may take. A rebuild of an index waits for that long.
-    pub timeout: Duration,
+    /// The longest time that an invocation of a mirror may take. A rebuild of an index waits for that long.
+    pub mirror_timeout: Duration,
     /// The polling interval of a stream without new records.
     pub poll: Duration,
     /// Stream records that still fail at this age are discarded: written to the bucket, and skipped.
@@ -58,7 +57,7 @@ impl Default for Settings {
         Self {
             batch_records: 1000,
             batch_bytes: 6 * 1024 * 1024 - 1024,
-            timeout: Duration::from_secs(20),
+            mirror_timeout: Duration::from_secs(20),
             poll: Duration::from_millis(50),
             maximum_age: Duration::from_secs(20 * 3600),
             retry: Duration::from_millis(100),

@@ -112,7 +112,7 @@ struct KilledFunction {
 }
 
 impl Function for KilledFunction {
-    async fn invoke(&self, handler: &'static str, payload: Bytes) -> Result<Bytes, String> {
+    async fn invoke(&self, handler: &'static str, payload: Bytes, timeout: Duration) -> Result<Bytes, String> {
         let created = created_messages(&payload);
         let handled = self.messages.load(Ordering::SeqCst);
         let kill = self.kills.lock().unwrap().pop_front_if(|(after, _)| created > 0 && handled >= *after);
@@ -121,7 +121,7 @@ impl Function for KilledFunction {
             killed(&self.engines, &payload, Some((0, moment))).await;
             return Err("killed".to_owned());
         }
-        let done = Function::invoke(&*self.app, handler, payload).await?;
+        let done = Function::invoke(&*self.app, handler, payload, timeout).await?;
         self.messages.fetch_add(created, Ordering::SeqCst);
         Ok(done)
     }

@@ -47,7 +47,7 @@ pub struct Setup {
     /// Whether people can register and log in to a system that issues tokens itself.
     pub own_login: bool,
     /// The longest time that an invocation for stream records may take, if it differs.
-    pub timeout: Option<Duration>,
+    pub mirror_timeout: Option<Duration>,
 }
 
 /// The state that a platform and its users share.
@@ -83,7 +83,7 @@ impl Setup {
             sockets: local::socket::Settings::default(),
             limits: Vec::new(),
             own_login: true,
-            timeout: None,
+            mirror_timeout: None,
         }
     }
 }
@@ -119,7 +119,7 @@ impl Cairn {
         options.sources.poll = Duration::from_millis(250);
         // An audit would repair what a test damages. Tests call its handler by themselves.
         options.sources.without = [setup.without.as_slice(), &[AUDIT]].concat();
-        options.sources.timeout = setup.timeout.unwrap_or(options.sources.timeout);
+        options.sources.mirror_timeout = setup.mirror_timeout.unwrap_or(options.sources.mirror_timeout);
         options.sockets = setup.sockets;
         options.limits = setup.limits.into_iter().map(|(name, most)| (name.to_owned(), most)).collect();
         options.own_login = setup.own_login;

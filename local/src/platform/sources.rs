@@ -32,19 +32,12 @@ use crate::source::stream::{Reach, Stream};
 use crate::source::{Function, Settings};
 use crate::state::State;
 
-/// The maximum timeout of Lambda. Handlers declare shorter ones.
-const MAX_TIMEOUT: Duration = Duration::from_secs(900);
-
 /// The interval at which expired items and objects are deleted.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 impl Function for App {
-    async fn invoke(&self, handler: &'static str, payload: Bytes) -> Result<Bytes, String> {
-        self.invoke_within(MAX_TIMEOUT, handler, payload).await
-    }
-
-    async fn invoke_within(&self, time: Duration, handler: &'static str, payload: Bytes) -> Result<Bytes, String> {
-        self.event(handler, payload, Instant::now() + time).await.map_err(|failure| failure.to_string())
+    async fn invoke(&self, handler: &'static str, payload: Bytes, timeout: Duration) -> Result<Bytes, String> {
+        self.event(handler, payload, Instant::now() + timeout).await.map_err(|failure| failure.to_string())
     }
 }
 

@@ -13,7 +13,7 @@ use table::Clock;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use super::Function;
+use super::{Function, MAX_TIMEOUT};
 use crate::engine::objects::Stored;
 
 /// A notification of a bucket: a prefix and the handler to call.
@@ -115,7 +115,7 @@ fn matching<'a, F>(
 
 async fn deliver<F: Function>(function: Arc<F>, handler: &'static str, payload: Bytes) {
     let mut waits = RETRIES.into_iter();
-    while let Err(error) = function.invoke(handler, payload.clone()).await {
+    while let Err(error) = function.invoke(handler, payload.clone(), MAX_TIMEOUT).await {
         let Some(wait) = waits.next() else {
             return tracing::error!(handler, error, "object event failed; will retry at the next start");
         };

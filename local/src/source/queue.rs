@@ -12,7 +12,7 @@ use table::schema::QUEUE_CONCURRENCY;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::Function;
+use super::{Function, MAX_TIMEOUT};
 use crate::engine::queues::messages::{Message, Messages};
 use crate::engine::queues::protocol::{arn, md5, system_attributes};
 
@@ -64,7 +64,7 @@ pub async fn run<F: Function>(queue: Queue<F>, engines: Arc<Engines>, mut stop: 
 
 async fn deliver<F: Function>(queue: Arc<Queue<F>>, message: Message) {
     let handler = queue.handler;
-    if let Err(error) = queue.function.invoke(handler, payload(&queue.name, &message)).await {
+    if let Err(error) = queue.function.invoke(handler, payload(&queue.name, &message), MAX_TIMEOUT).await {
         let (id, receives) = (&message.id, message.receives);
         return tracing::warn!(handler, message.id = id, receives, error, "message failed; it stays in its queue");
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use table::{Clock, Engines};
 use tokio::sync::watch;
 
-use super::Function;
+use super::{Function, MAX_TIMEOUT};
 
 /// A handler and its interval.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub async fn run<F: Function>(schedule: Schedule<F>, engines: Arc<Engines>, mut 
     while !*stop.borrow() && stop.has_changed().is_ok() {
         if clock.seconds() >= due && !engines.is_winding_down() {
             due = clock.seconds() + interval;
-            if let Err(error) = schedule.function.invoke(schedule.handler, payload(clock)).await {
+            if let Err(error) = schedule.function.invoke(schedule.handler, payload(clock), MAX_TIMEOUT).await {
                 tracing::warn!(handler = schedule.handler, error, "scheduled call failed");
             }
         }

@@ -16,7 +16,7 @@ use super::filter::Filter;
 use super::given_up::GivenUp;
 use super::record::Record;
 use super::shards::{self, Page, Shard};
-use super::{Function, Settings};
+use super::{Function, MAX_TIMEOUT, Settings};
 use crate::failpoint;
 
 /// The event source of a stream.
@@ -179,7 +179,10 @@ impl<F: Function> Running<F> {
     async fn invoke(&self, batch: &[Record]) -> Outcome {
         let stream = &self.stream;
         let payload = Bytes::from(batch::payload(batch));
-        let outcome = match stream.function.invoke_within(stream.settings.timeout, stream.handler, payload).await {
+        // Only a rebuild waits for the end of invocations, and only for those of mirrors.
+        let is_mirror = stream.handler == mirror::HANDLER;
+        let timeout = if is_mirror { stream.settings.mirror_timeout } else { MAX_TIMEOUT };
+        let outcome = match stream.function.invoke(stream.handler, payload, timeout).await {
             Ok(answer) => batch::read_response(&answer),
             Err(error) => Outcome::Failed(error),
         };

@@ -67,7 +67,7 @@ struct Flaky {
 }
 
 impl Function for Flaky {
-    async fn invoke(&self, handler: &'static str, payload: Bytes) -> Result<Bytes, String> {
+    async fn invoke(&self, handler: &'static str, payload: Bytes, _: Duration) -> Result<Bytes, String> {
         assert_eq!(handler, "checkUpload");
         let mut failures = self.failures.lock().unwrap();
         if *failures > 0 {

@@ -77,7 +77,7 @@ impl Fragile {
 }
 
 impl Function for Fragile {
-    async fn invoke(&self, handler: &'static str, payload: Bytes) -> Result<Bytes, String> {
+    async fn invoke(&self, handler: &'static str, payload: Bytes, _: Duration) -> Result<Bytes, String> {
         assert_eq!(handler, "build");
         let event: Value = serde_json::from_slice(&payload).unwrap();
         let [record] = event["Records"].as_array().unwrap().as_slice() else { panic!("{event}") };

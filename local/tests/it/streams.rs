@@ -50,7 +50,7 @@ impl Recorder {
 }
 
 impl Function for Recorder {
-    async fn invoke(&self, handler: &'static str, payload: Bytes) -> Result<Bytes, String> {
+    async fn invoke(&self, handler: &'static str, payload: Bytes, _: Duration) -> Result<Bytes, String> {
         assert_eq!(handler, "mirror");
         let event: Value = serde_json::from_slice(&payload).unwrap();
         let record = |record: &Value| {

@@ -14,7 +14,7 @@ pub enum Variant {
     /// Only what the emulator needs. It has plain HTTP, which the buckets' policies forbid, it creates no routes from an
     /// API description, and it serves sockets under another address.
     Usual,
-    /// This function has [`LARGER`] MB of memory.
+    /// This function has 512 MB of memory.
     Larger { function: &'static str },
     /// The role of this function lacks this action.
     Without { function: &'static str, action: &'static str },

@@ -63,7 +63,8 @@ async fn log_in(cx: Context, Json(request): Json<LoginRequest>) -> Result<Create
     if let Some(problem) = banned(user, &cx.engines().clock) {
         return Err(problem);
     }
-    let hash = if is_outdated(hash) { renew(&cx, user, hash, &request.password).await? } else { hash.to_owned() };
+    let hash =
+        if is_outdated(hash) { renew(&cx, &login, (user, hash), &request.password).await? } else { hash.to_owned() };
     let secret = cx.access().secret(&READ_IDENTITY, IDENTITY).await?;
     let (tokens, rev) = start::start(&cx, &secret, user, &hash).await?;
     Ok(Created::new(format!("/chat/me/sessions/{}", tokens.session_id), rev, &tokens))
@@ -85,14 +86,21 @@ async fn find(cx: &Context, login: &str) -> Result<Option<User>, Problem> {
     Ok(user.filter(|user| user.deleted_at.is_none()))
 }
 
-/// Stores a hash with the present parameters, unless the password changes at the same time. Returns the new hash.
-async fn renew(cx: &Context, user: &User, hash: &str, password: &Password) -> Result<String, Problem> {
+/// Stores a hash with the present parameters. Returns the hash that the user has then: if another login has renewed it
+/// at the same time, that one.
+async fn renew(cx: &Context, login: &str, (user, hash): (&User, &str), password: &Password) -> Result<String, Problem> {
     let renewed = password.hash(cx).await?;
     let changes = Changes::new().set("PasswordHash", item::text(&renewed));
     let same = table::Condition::Equals("PasswordHash", item::text(hash));
     let renew = Action::update(&schema::USERS, UserKey { user: user.id }, changes).when(same);
     match cx.access().write(&RENEW_HASH, renew).await {
-        Ok(_) | Err(table::Error::ConditionFailed(_)) => Ok(renewed),
+        Ok(_) => Ok(renewed),
+        Err(table::Error::ConditionFailed(_)) => {
+            let present = find(cx, login).await?.and_then(|user| user.password_hash);
+            // The password may have been changed as well.
+            let is_right = password.verify(cx, present.as_deref()).await?;
+            present.filter(|_| is_right).ok_or_else(Problem::lost_race)
+        }
         Err(error) => Err(error.into()),
     }
 }
