@@ -125,12 +125,19 @@ impl Entity {
             let done = done.fetch_add(items as u64, Ordering::SeqCst) + items as u64;
             listener.advanced(FILLING, done, total.map(|total| total.max(done)));
         };
-        let repaired = (served.repair_each)(engines, self.entity.clone(), Box::new(scanned)).await;
+        let repaired = (served.repair_entity)(engines, self.entity.clone(), Box::new(scanned)).await;
         let repaired = repaired.map_err(Failure::new)?.ok_or_else(|| {
             Failure::new(format!("{} has no searchable entity `{}`.", served.system.name, self.entity))
         })?;
         progress.finished(FILLING, "scanned");
-        let RepairedEntity { items, quarantined } = repaired;
+        let RepairedEntity { items, quarantined, failed, reasons } = repaired;
+        if failed > 0 {
+            let reasons = reasons.join("\n");
+            return Err(Failure::new(format!(
+                "{failed} of {items} items could not be repaired:\n{reasons}\nRun the command again once the cause is \
+                 removed."
+            )));
+        }
         Ok(if self.target.json {
             format!("{:#}", json!({ "items": items, "quarantined": quarantined }))
         } else {

@@ -8,7 +8,7 @@ use crate::engines::{DynamoState, OpenSearchIndex};
 use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::Heartbeat;
 use crate::mirrored::HANDLER;
-use crate::ports::{Fault, State as _};
+use crate::ports::{Fault, State};
 use crate::redrive::count_given_up;
 
 /// The status of a system's search.
@@ -91,7 +91,8 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
     let heartbeats = state.heartbeats().await?;
     let slowest =
         heartbeats.iter().filter_map(|heartbeat| Some((heartbeat.lag(now)?, heartbeat))).max_by_key(|it| it.0);
-    let markers = count_markers(&state, generations.as_ref()).await?;
+    let written = generations.as_ref().map(|generations| generations.written.as_slice()).unwrap_or_default();
+    let markers = count_markers(&state, written).await?;
     let given_up = count_given_up(system, engines, HANDLER, MANY).await?;
     let trouble = match &generations {
         None => Some((Word::Unindexed, "no index is published yet: create the first index".to_owned())),
@@ -128,7 +129,7 @@ async fn of_indexes(
     let written = &generations.written;
     let outdated = written.iter().find(|generation| generation.mapping != mapping);
     if let Some(outdated) = outdated.filter(|_| written.len() == 1) {
-        return Ok(Some((Word::Outdated, other_mapping(outdated, mapping))));
+        return Ok(Some((Word::Outdated, outdated.mapping_difference(None, mapping))));
     }
     let names: Vec<&str> = written.iter().map(|generation| generation.index.as_str()).collect();
     if generations.paused {
@@ -146,16 +147,17 @@ async fn of_indexes(
     Ok(None)
 }
 
-fn other_mapping(generation: &Generation, mapping: u32) -> String {
-    let Generation { index, mapping: other, .. } = generation;
-    let remedy = if *other > mapping { "run the commands from the deployed commit" } else { "rebuild the index" };
-    format!("{index} has version {other} of the mapping and this code has version {mapping}: {remedy}")
-}
-
-async fn count_markers(state: &DynamoState<'_>, generations: Option<&Generations>) -> Result<usize, Fault> {
+/// Counts the open markers, to at most [`MANY`].
+pub(crate) async fn count_markers(state: &impl State, written: &[Generation]) -> Result<usize, Fault> {
     let mut count = 0;
-    for generation in generations.into_iter().flat_map(|generations| &generations.written) {
-        count += state.markers_after(&generation.index, None).await?.len();
+    for generation in written {
+        let mut after = None::<String>;
+        while count < MANY {
+            let page = state.markers_after(&generation.index, after.as_deref()).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.subject.name());
+            count += page.len();
+        }
     }
     Ok(count.min(MANY))
 }

@@ -73,9 +73,6 @@ pub(super) enum Call {
     Forget {
         generation: usize,
     },
-    Markers {
-        generation: usize,
-    },
     /// Waits for longer than a batch can live.
     Wait,
     Checkpoint {
@@ -350,7 +347,6 @@ impl fmt::Debug for Call {
             Self::Swap { generation } => write!(formatter, "moves the readers' alias to {}", name(generation)),
             Self::Delete { generation, .. } => write!(formatter, "deletes the index {}", name(generation)),
             Self::Forget { generation } => write!(formatter, "deletes the state of {}", name(generation)),
-            Self::Markers { generation } => write!(formatter, "reads all markers in {}", name(generation)),
             Self::Wait => formatter.write_str("waits for longer than a batch can live"),
             Self::Checkpoint { generation, segment } => {
                 write!(formatter, "reads the checkpoint of segment {segment} in {}", name(generation))

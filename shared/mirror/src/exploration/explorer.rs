@@ -218,9 +218,8 @@ impl<R: Rules> Explorer<R> {
             // The objects that a redrive finds are those from before its start, and only a redrive deletes one.
             Call::Failures { .. } | Call::ReadFailure { .. } => self.scenario.left.kills == 0,
             Call::DeleteFailure { .. } => self.scenario.left.kills == 0,
-            Call::MarkersAfter { .. } => !self.scenario.has_quarantine(),
             // Without poison there is no marker.
-            Call::Open { .. } | Call::Markers { .. } => !self.scenario.has_quarantine(),
+            Call::Open { .. } | Call::MarkersAfter { .. } => !self.scenario.has_quarantine(),
             // One order at a time reads and writes checkpoints.
             Call::Checkpoint { .. } => true,
             Call::Save { .. } => self.scenario.left.stops == 0,

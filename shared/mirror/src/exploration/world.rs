@@ -203,10 +203,6 @@ impl World {
                 self.checkpoints[*generation] = [false; SEGMENTS];
                 Answer::Done
             }
-            Call::Markers { generation } => {
-                let open = (0..KEYS).filter_map(|key| Some((key, self.markers[*generation][key]?)));
-                Answer::Markers(open.collect())
-            }
             Call::Checkpoint { generation, segment } => {
                 let done = self.checkpoints[*generation][*segment as usize];
                 Answer::Checkpoint(if done { Checkpoint::Done } else { Checkpoint::Start })
