@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ::mirror::{
-    Documents, Found, Generations, Goal, Image, Mapping, Phase, Progress, Rebuild, Unfit, WithoutShapes, Word,
+    Documents, Found, Generations, Goal, Image, Mapping, Phase, Progress, Rebuild, StatusWord, Unfit, WithoutShapes,
     continue_rebuild, hold_rebuild,
 };
 use ::shelf::books::Book;
@@ -269,7 +269,7 @@ async fn raised_mapping_is_rebuilt_while_people_write_and_search() {
     stage.shows_the_table(true).await;
     assert!(!stage.exists(1).await);
     let status = ::mirror::status(&SYSTEM, stage.cairn.engines(), 2).await.unwrap();
-    assert_eq!((status.word, status.given_up), (Word::Ok, 0), "{status:?}");
+    assert_eq!((status.word, status.given_up), (StatusWord::Ok, 0), "{status:?}");
 }
 
 /// The run is killed at each write, once after and once before it is sent.

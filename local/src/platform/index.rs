@@ -49,7 +49,7 @@ pub(super) async fn bring_up(
             progress.finished(STAGE, serving.index.clone());
             return Ok(());
         }
-        // Without an index that serves, a rebuild that was paused must end first: its operator needs a running platform.
+        // Without an index that serves, a paused rebuild must end first: its operator needs a running platform.
         mirror::continue_rebuild(served.system, engines).await.map_err(|fault| failed(fault.to_string()))?;
     }
 

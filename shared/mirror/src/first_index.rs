@@ -12,7 +12,7 @@ use crate::rules::{ProductionRules, Rules};
 /// Creates the system's first index and fills it from the tables, or resumes an earlier call that was stopped. Does
 /// nothing if an index serves already. Fails while a rebuild replaces the index. Returns the generation. `progress` is
 /// called after every step.
-pub async fn create_first_index(
+pub(crate) async fn create_first_index(
     documents: &impl Documents,
     shapes: &impl Shapes,
     engines: &Engines,

@@ -19,7 +19,7 @@ pub struct Generations {
     pub written: Vec<Generation>,
     /// The generation that a rebuild has created and not published yet.
     pub planned: Option<Generation>,
-    /// Whether an operator holds the rebuild that is under way.
+    /// Whether an operator has paused the rebuild that is under way. The mirror writes meanwhile.
     pub held: bool,
     /// The indexes that are not written any more and are to be deleted.
     pub dropping: Vec<String>,

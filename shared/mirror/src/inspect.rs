@@ -40,7 +40,7 @@ pub struct InGeneration {
 }
 
 /// Reads a key in production.
-pub async fn inspect_key(
+pub(crate) async fn inspect_key(
     documents: &impl Documents,
     engines: &Engines,
     table: &'static Table,
@@ -112,8 +112,8 @@ impl InGeneration {
 }
 
 impl Inspected {
-    /// Whether each generation has the item's document at the item's revision, or nothing visible where there is no item
-    /// or a hidden one, and no marker.
+    /// Whether each generation has the item's document at its revision, or nothing visible where there is no item or a
+    /// hidden one, and no marker.
     pub fn agrees(&self) -> bool {
         self.generations.iter().all(|one| one.agrees(self))
     }

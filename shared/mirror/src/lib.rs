@@ -95,8 +95,8 @@ pub use repair_entity::RepairedEntity;
 pub use report::{Ledger, RepairOutcome};
 #[doc(hidden)]
 pub use samples::sample_document;
-pub use status::{MANY, Status, Word, status};
-pub use sweep::{MAX_COUNTED, SWEEP, Swept, sweep, sweep_by_hand};
+pub use status::{MAX_STATUS_COUNT, Status, StatusWord, status};
+pub use sweep::{MAX_SWEEP_COUNT, SWEEP, Swept, sweep, sweep_by_hand};
 #[doc(hidden)]
 pub use transform::transform;
 pub use work::Failure;

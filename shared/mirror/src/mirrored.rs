@@ -124,7 +124,7 @@ pub type OnBatchRedriven = Box<dyn Fn(&Redriven) + Send + Sync>;
 /// Redrives the records that were given up and the items in quarantine. A dry run only counts them.
 pub fn redrive<M: Mirrored>(engines: Arc<Engines>, dry_run: bool, on_batch: OnBatchRedriven) -> Redriving {
     async move {
-        let redrive = Redrive { dry_run, note: &*on_batch };
+        let redrive = Redrive { dry_run, on_batch: &*on_batch };
         redrive_records(&M::default(), &shapes::<M>(&engines), &engines, HANDLER, redrive).await
     }
     .boxed()

@@ -1,6 +1,6 @@
-//! The rebuild of a system's index, the first index, and going back to the old index. The state is the config item, and
-//! each step changes it only if nothing else has changed it since. A call that was stopped at any point resumes with the
-//! next call.
+//! The rebuild of a system's index, the first index, and the rollback to the old index. The state is the config item,
+//! and each step changes it only if nothing else has changed it since. A call that was stopped at any point resumes
+//! with the next call.
 
 use std::time::Duration;
 
@@ -86,7 +86,7 @@ pub enum Progress {
 enum Step {
     /// Creates an index, and pauses the mirror if another index is written.
     Begin,
-    /// Pauses the mirror again after a rebuild was held.
+    /// Pauses the mirror again after an operator resumed the rebuild.
     Pause,
     /// Publishes the created index after the pause.
     Publish,
@@ -94,10 +94,10 @@ enum Step {
     Fill,
     /// Moves the readers' alias to the audited index.
     Swap,
-    /// Audits the kept index, which was rolled back, once more.
-    Return,
+    /// Prepares to fill and audit the kept index, which was rolled back, once more.
+    RefillKept,
     /// Prepares to move the readers' alias back to the kept index.
-    TurnBack,
+    PrepareRollback,
     /// Stops writing the kept index.
     Release,
     /// Stops writing the index that does not serve.
@@ -107,7 +107,7 @@ enum Step {
 }
 
 /// Carries out an order. Returns the config item after it.
-pub async fn rebuild_index(
+pub(crate) async fn rebuild_index(
     documents: &impl Documents,
     shapes: &impl Shapes,
     engines: &Engines,
@@ -120,12 +120,12 @@ pub async fn rebuild_index(
     rebuild::<ProductionRules, _, _>(&ports, documents, &alias, order, &progress).await
 }
 
-/// Stops the rebuild that is under way after its present page, until it is continued.
+/// Stops the rebuild that is under way after its present page, until an operator resumes it.
 pub async fn hold_rebuild(system: &'static System, engines: &Engines) -> Result<Generations, Fault> {
     hold(&DynamoState::new(engines, system)).await
 }
 
-/// Lets a rebuild that was held continue with the next order.
+/// Resumes a rebuild that an operator has paused, with the next order.
 pub async fn continue_rebuild(system: &'static System, engines: &Engines) -> Result<(), Fault> {
     let state = DynamoState::new(engines, system);
     loop {
@@ -198,7 +198,7 @@ pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
             Step::Pause => {
                 ports.state().publish(&Generations { paused: true, ..config.next() }).await?;
             }
-            Step::Return | Step::TurnBack | Step::Release | Step::Abandon => {
+            Step::RefillKept | Step::PrepareRollback | Step::Release | Step::Abandon => {
                 let next = changed(&config, step);
                 if ports.state().publish(&next).await? && step == Step::Release {
                     progress(Progress::Released);
@@ -373,10 +373,10 @@ fn changed(config: &Generations, step: Step) -> Generations {
     let mut next = config.next();
     for generation in &mut next.written {
         generation.phase = match (step, generation.phase) {
-            (Step::Fill, Phase::Filling) | (Step::TurnBack, Phase::Kept) => Phase::Audited,
+            (Step::Fill, Phase::Filling) | (Step::PrepareRollback, Phase::Kept) => Phase::Audited,
             (Step::Swap, Phase::Audited) => Phase::Serving,
             (Step::Swap, Phase::Serving) => Phase::Kept,
-            (Step::Return, Phase::Kept) => Phase::Filling,
+            (Step::RefillKept, Phase::Kept) => Phase::Filling,
             (_, phase) => phase,
         };
     }
@@ -448,14 +448,14 @@ impl Generations {
         if begins && replaces {
             return Ok(Some(Step::Begin));
         }
-        if phases.goes_back() {
+        if phases.is_rolling_back() {
             return Ok(Some(Step::Swap));
         }
         if !self.dropping.is_empty() {
             return Ok(Some(Step::Drop));
         }
         if phases.was_rolled_back() {
-            return Ok(Some(Step::Return));
+            return Ok(Some(Step::RefillKept));
         }
         match self.of(Phase::Kept) {
             Some(kept) if begins => Err(format!("{} is still kept: finish or roll back first", kept.index)),
@@ -465,7 +465,7 @@ impl Generations {
 
     fn to_finish(&self) -> Next {
         let phases = self.phases();
-        if self.is_rebuilding() || phases.was_rolled_back() || phases.goes_back() {
+        if self.is_rebuilding() || phases.was_rolled_back() || phases.is_rolling_back() {
             return Err("the new index does not serve: start the rebuild again, or cancel it".to_owned());
         }
         Ok(if phases.kept.is_some() { Some(Step::Release) } else { self.to_drop() })
@@ -473,14 +473,14 @@ impl Generations {
 
     fn to_roll_back(&self) -> Next {
         let phases = self.phases();
-        if phases.goes_back() {
+        if phases.is_rolling_back() {
             Ok(Some(Step::Swap))
         } else if self.is_rebuilding() {
             Err("the new index does not serve yet: cancel the rebuild".to_owned())
         } else if phases.was_rolled_back() {
             Ok(None)
         } else if phases.kept.is_some() {
-            Ok(Some(Step::TurnBack))
+            Ok(Some(Step::PrepareRollback))
         } else {
             Err("the old index is not written any more: rebuild with the former code".to_owned())
         }
@@ -488,7 +488,7 @@ impl Generations {
 
     fn to_cancel(&self) -> Next {
         let phases = self.phases();
-        if phases.goes_back() {
+        if phases.is_rolling_back() {
             Ok(Some(Step::Swap))
         } else if self.is_rebuilding() && phases.serving.is_none() {
             Err("no other index is written: start the rebuild again, which resumes it".to_owned())
@@ -513,7 +513,7 @@ impl Phases {
     }
 
     /// Whether the readers' alias moves to the older index.
-    fn goes_back(&self) -> bool {
+    fn is_rolling_back(&self) -> bool {
         self.audited.is_some() && self.audited < self.serving
     }
 

@@ -25,10 +25,10 @@ use crate::report::RepairOutcome;
 use crate::rules::{ProductionRules, Rules};
 
 /// The number of objects that one request lists.
-const OBJECTS: usize = 1000;
+const LIST_PAGE: usize = 1000;
 
 /// The number of keys that one batch repairs.
-const KEYS: usize = 100;
+const BATCH_KEYS: usize = 100;
 
 /// The number of objects that are in memory at a time, and of batches of one page of markers that run concurrently.
 const CONCURRENCY: usize = 4;
@@ -78,8 +78,8 @@ pub struct Repairs {
 pub struct Redrive<'n> {
     /// Whether nothing is changed.
     pub dry_run: bool,
-    /// Is called with the result so far, after each batch.
-    pub note: &'n (dyn Fn(&Redriven) + Sync),
+    /// Is called after each batch, with the result so far.
+    pub on_batch: &'n (dyn Fn(&Redriven) + Sync),
 }
 
 /// Redrives the records of a system that this handler gave up, and its items in quarantine.
@@ -153,7 +153,7 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
     async fn given_up<R: Rules>(&self, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
         let mut after = None::<String>;
         loop {
-            let page = self.failures.list(after.as_deref(), OBJECTS).await?;
+            let page = self.failures.list(after.as_deref(), LIST_PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.name.clone());
             let now = self.ports.time().micros();
@@ -186,7 +186,7 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
             }
         }
         let mut failed = 0;
-        for some in lost.chunks(KEYS) {
+        for some in lost.chunks(BATCH_KEYS) {
             failed += self.repair::<R>(some, None, redriven).await?;
         }
         if failed == 0 {
@@ -210,8 +210,10 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
                 after = Some(last.subject.name());
                 let lost: Vec<_> = page.iter().filter_map(|marker| self.item_of(marker)).collect();
                 self.note(redriven, |redriven| redriven.unrepairable += page.len() - lost.len());
-                let batches: Vec<_> =
-                    lost.chunks(KEYS).map(|some| self.repair::<R>(some, Some(&generation.index), redriven)).collect();
+                let batches: Vec<_> = lost
+                    .chunks(BATCH_KEYS)
+                    .map(|some| self.repair::<R>(some, Some(&generation.index), redriven))
+                    .collect();
                 stream::iter(batches).buffer_unordered(CONCURRENCY).try_collect::<Vec<_>>().await?;
             }
         }
@@ -257,7 +259,7 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
     fn note(&self, redriven: &Mutex<Redriven>, change: impl FnOnce(&mut Redriven)) {
         let mut redriven = redriven.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut redriven);
-        (self.redrive.note)(&redriven);
+        (self.redrive.on_batch)(&redriven);
     }
 }
 

@@ -28,7 +28,7 @@ pub struct RepairedEntity {
 
 /// Repairs every item of the entity with this name. Returns `None` if the system has no searchable entity with this
 /// name. `scanned` is called after every page, with the number of its items, of all entities.
-pub async fn repair_entity_items(
+pub(crate) async fn repair_entity_items(
     documents: &impl Documents,
     shapes: &impl Shapes,
     engines: &Engines,

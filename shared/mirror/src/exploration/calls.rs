@@ -279,7 +279,7 @@ fn body(source: &Value) -> Body {
     Body::Live { content, rev: source["rev"].as_u64().unwrap() }
 }
 
-fn generation_name(number: usize) -> &'static str {
+pub(super) fn generation_name(number: usize) -> &'static str {
     ["N", "N+1", "N+2", "N+3"][number]
 }
 

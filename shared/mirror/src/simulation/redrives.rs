@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use futures::task::noop_waker_ref;
 use serde_json::{Value, json};
 
+use super::NIGHTLY;
 use super::executor::{TABLES, drive};
 use super::scenarios::{codes, deliver_from, key, leaf, poison, put, serving, visible};
 use super::toy::Leaves;
@@ -15,9 +16,6 @@ use crate::quarantine::Code;
 use crate::redrive::{Redrive, Redriven, Repairs, Run};
 use crate::rules::ProductionRules;
 use crate::status::count_markers;
-
-/// Whether this is the nightly tier.
-const NIGHTLY: bool = matches!(option_env!("CAIRN_TIER"), Some(tier) if matches!(tier.as_bytes(), b"nightly"));
 
 const FUNCTION: &str = "toy-mirror";
 
@@ -29,7 +27,7 @@ async fn run(shared: &Shared, redrive: Redrive<'_>) -> Result<Redriven, Fault> {
 }
 
 fn redrive(shared: &Shared) -> Redriven {
-    drive(shared, run(shared, Redrive { dry_run: false, note: &|_| () })).unwrap()
+    drive(shared, run(shared, Redrive { dry_run: false, on_batch: &|_| () })).unwrap()
 }
 
 /// Stores an object as Lambda does with what this function gave up.
@@ -133,7 +131,7 @@ fn dry_run_changes_nothing() {
     put(&shared, "a", Some(leaf("a", 10)));
     give_up(&shared, "1", 1);
     wait(&shared, 60);
-    let redriven = drive(&shared, run(&shared, Redrive { dry_run: true, note: &|_| () })).unwrap();
+    let redriven = drive(&shared, run(&shared, Redrive { dry_run: true, on_batch: &|_| () })).unwrap();
     assert_eq!(redriven, Redriven { objects: 1, records: 1, keys: 2, ..Redriven::default() });
     assert_eq!((visible(&shared), names(&shared).len(), codes(&shared).len()), (vec![], 1, 1));
 }
@@ -181,7 +179,7 @@ fn redrive_that_stops_at_any_request_is_resumed_by_the_next() {
 
 /// Starts a redrive and drops it after this number of requests. Returns whether it had ended.
 fn stop_after(shared: &Shared, requests: usize) -> bool {
-    let mut future = Box::pin(run(shared, Redrive { dry_run: false, note: &|_| () }));
+    let mut future = Box::pin(run(shared, Redrive { dry_run: false, on_batch: &|_| () }));
     for _ in 0..=requests {
         if let Poll::Ready(redriven) = future.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
             redriven.unwrap();
@@ -213,11 +211,11 @@ fn many_items_that_were_fixed_leave_quarantine_and_delay_no_other_item() {
         cure(&shared, &format!("q{number}"));
     }
     let most = Mutex::new(0);
-    let note = |_: &Redriven| {
+    let on_batch = |_: &Redriven| {
         let mut most = most.lock().unwrap();
         *most = shared.world().requests.len().max(*most);
     };
-    let mut future = Box::pin(run(&shared, Redrive { dry_run: false, note: &note }));
+    let mut future = Box::pin(run(&shared, Redrive { dry_run: false, on_batch: &on_batch }));
     let mut context = Context::from_waker(noop_waker_ref());
     let mut polls = 0;
     let redriven = loop {
