@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ::mirror::{AUDIT, Fault, Generations, Goal, Phase, Progress, last_audits};
+use ::mirror::{AUDIT, Fault, Generations, Goal, Phase, Progress, Rebuild, last_audits};
 use ::shelf::schema::SYSTEM;
 use futures::future::{Either, select};
 use local::process::Process;
@@ -24,8 +24,7 @@ use crate::harness::{engines, eventually, sized};
 use crate::tests;
 
 tests! { rebuild_faults:
-    search_killed_and_restarted_during_a_rebuild_loses_nothing,
-    rebuild_without_search_is_resumed_when_search_is_back,
+    search_that_stops_during_a_rebuild_loses_nothing,
     full_disk_during_a_rebuild_loses_nothing,
     new_index_deleted_during_a_rebuild_is_cancelled_and_filled_again,
     old_index_deleted_during_a_rebuild_is_replaced,
@@ -213,11 +212,11 @@ impl Trouble {
     }
 
     /// How long the fault lasts while the command is carried out.
-    const fn duration(self) -> Duration {
+    fn duration(self) -> Duration {
         match self {
             Self::Killed => Duration::ZERO,
             // An audit retries for 6 s.
-            Self::Away | Self::Full => Duration::from_secs(9),
+            Self::Away | Self::Full => Duration::from_secs(sized(2, 9)),
             // A page is retried for 15 s.
             Self::NewDeleted | Self::OldDeleted => Duration::from_secs(40),
         }
@@ -299,24 +298,50 @@ impl Case<'_> {
         outcome
     }
 
+    /// Asserts that the outcome says what is wrong. A command tries on while it fills the index, and otherwise fails.
+    fn check(&self, outcome: &Outcome) {
+        let Self { trouble, moment, .. } = self;
+        let case = format!("{trouble:?} at {moment:?}: {outcome:?}");
+        let said = match outcome {
+            Outcome::TriedOn => {
+                let fills = matches!(moment, Moment::Paused | Moment::Published | Moment::Filling);
+                assert!(fills && *trouble == Trouble::Away, "{case}");
+                return;
+            }
+            Outcome::Ended(Ok(_)) => return,
+            Outcome::Ended(Err(fault)) => fault.to_string(),
+        };
+        let expected = match trouble {
+            Trouble::Killed | Trouble::Away => "search: error sending request",
+            Trouble::Full => "disk usage exceeded",
+            Trouble::NewDeleted | Trouble::OldDeleted => "no such index",
+        };
+        assert!(said.contains(expected), "{case}");
+        // The old index is in the way only if it was there when the step began.
+        assert!(*trouble != Trouble::OldDeleted || matches!(moment, Moment::Swapping | Moment::Deleting), "{case}");
+    }
+
     /// Does what the documentation says after this outcome, until only a new index is there, which serves.
     async fn recover(&self, outcome: Outcome) -> Generations {
         let Self { stage, trouble, moment, .. } = self;
-        println!("{trouble:?} at {moment:?}: {outcome:?}");
-        match trouble {
-            Trouble::Killed | Trouble::Away | Trouble::Full | Trouble::OldDeleted => {
-                if !matches!(outcome, Outcome::Ended(Ok(_))) {
-                    stage.carry_out(Stage::order(moment.goal())).await;
-                }
+        match (trouble, moment) {
+            // The old index is not written any more, and the new one is lost: another one replaces it.
+            (Trouble::NewDeleted, Moment::Released | Moment::Deleting) => {
+                stage.carry_out(Rebuild { replaces: true, ..Stage::order(Goal::Serve) }).await;
             }
-            Trouble::NewDeleted => {
-                if moment.is_swapped() {
+            (Trouble::NewDeleted, _) => {
+                if *moment == Moment::Serving {
                     stage.carry_out(Stage::order(Goal::RollBack)).await;
                 }
                 let state = stage.carry_out(Stage::order(Goal::Cancel)).await;
                 assert_eq!(phases(&state), [(1, "serving")]);
                 stage.carry_out(Stage::order(Goal::Serve)).await;
             }
+            // The same command is given again.
+            _ if !matches!(outcome, Outcome::Ended(Ok(_))) => {
+                stage.carry_out(Stage::order(moment.goal())).await;
+            }
+            _ => {}
         }
         stage.carry_out(Stage::order(Goal::Finish)).await
     }
@@ -358,6 +383,7 @@ impl Case<'_> {
                 self.stage.carry_out(Stage::order(Goal::Serve)).await;
             }
             let outcome = self.meet().await;
+            self.check(&outcome);
             let state = self.recover(outcome).await;
             ended.store(true, Ordering::SeqCst);
             state
@@ -381,30 +407,32 @@ impl Case<'_> {
 }
 
 /// Rebuilds an index for each moment.
-async fn each(search: Search, trouble: Trouble, moments: &[Moment]) {
+async fn each(search: impl Future<Output = Search>, trouble: Trouble, moments: &[Moment]) {
+    if moments.is_empty() {
+        return;
+    }
+    let search = search.await;
     for moment in moments {
         let stage = Stage::on(Some(search.proxy.url.clone())).await;
         Case { search: &search, stage, trouble, moment: *moment }.run().await;
     }
 }
 
-async fn search_killed_and_restarted_during_a_rebuild_loses_nothing() {
-    each(Search::own().await, Trouble::Killed, sized(&[Moment::Filling], &Moment::ALL)).await;
-}
-
-async fn rebuild_without_search_is_resumed_when_search_is_back() {
-    each(Search::own().await, Trouble::Away, sized(&[Moment::Swapping], &Moment::ALL)).await;
+async fn search_that_stops_during_a_rebuild_loses_nothing() {
+    let killed = each(Search::own(), Trouble::Killed, sized(&[Moment::Refreshing], &Moment::ALL));
+    let away = each(Search::own(), Trouble::Away, sized(&[], &Moment::ALL));
+    tokio::join!(killed, away);
 }
 
 async fn full_disk_during_a_rebuild_loses_nothing() {
-    each(Search::shared().await, Trouble::Full, sized(&[Moment::Filling], &Moment::ALL)).await;
+    each(Search::shared(), Trouble::Full, sized(&[Moment::Filling], &Moment::ALL)).await;
 }
 
 async fn new_index_deleted_during_a_rebuild_is_cancelled_and_filled_again() {
     let [_, after_it_exists @ ..] = &Moment::ALL;
-    each(Search::shared().await, Trouble::NewDeleted, sized(&[Moment::Auditing], after_it_exists)).await;
+    each(Search::shared(), Trouble::NewDeleted, sized(&[Moment::Auditing], after_it_exists)).await;
 }
 
 async fn old_index_deleted_during_a_rebuild_is_replaced() {
-    each(Search::shared().await, Trouble::OldDeleted, sized(&[Moment::Filling], &Moment::ALL)).await;
+    each(Search::shared(), Trouble::OldDeleted, sized(&[Moment::Filling], &Moment::ALL)).await;
 }
