@@ -1,5 +1,7 @@
 //! A release raises the mapping of the shelf. Its index is rebuilt beside the old one while people write and search.
 
+pub mod search_faults;
+
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
@@ -101,10 +103,16 @@ struct Stage {
 
 impl Stage {
     async fn new() -> Self {
+        Self::on(None).await
+    }
+
+    /// Starts a platform on this search engine, or on the one that all tests share.
+    async fn on(search: Option<String>) -> Self {
         // The platform's start creates the index as the release before did.
         let served = Served { rebuild: ::mirror::rebuild::<Shelf>, ..Served::of::<Raised>(&SYSTEM, app) };
         let cairn =
-            Cairn::with(Setup { systems: vec![served], mirror_timeout: Some(TIMEOUT), ..Setup::of("shelf") }).await;
+            Cairn::with(Setup { systems: vec![served], search, mirror_timeout: Some(TIMEOUT), ..Setup::of("shelf") })
+                .await;
         let reader = cairn.person("reader", Person::new("rex")).await;
         let alias = cairn.engines().config.search_name("shelf");
         let stage = Self { cairn, reader, alias };
