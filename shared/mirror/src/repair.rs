@@ -100,7 +100,7 @@ pub(crate) async fn repair_groups<R: Rules, P: Ports, D: Documents>(
         Ok(open) => open,
         Err(fault) => return names.iter().map(|_| Err(fault.to_string())).collect(),
     };
-    let mut outcomes = repair_documents::<R, _, _>(ports, documents, generation, groups).await;
+    let mut outcomes = repair_documents::<R, _, _>(ports, documents, std::slice::from_ref(generation), groups).await;
     for (name, outcome) in names.iter().zip(&mut outcomes) {
         let is_gone = matches!(outcome, Ok(RepairOutcome::Deleted(_) | RepairOutcome::Nothing));
         let Some(rev) = open.get(name).filter(|_| is_gone) else { continue };
@@ -111,13 +111,15 @@ pub(crate) async fn repair_groups<R: Rules, P: Ports, D: Documents>(
     outcomes
 }
 
-async fn repair_documents<R: Rules, P: Ports, D: Documents>(
+/// Repairs the documents of groups in several generations. Returns the outcome of each group, or the reason why it
+/// cannot be repaired now. Leaves the markers of items that do not exist any more.
+pub(crate) async fn repair_documents<R: Rules, P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
-    generation: &Generation,
+    generations: &[Generation],
     groups: Groups<'_>,
 ) -> Vec<Result<RepairOutcome, String>> {
-    let targets = Targets::new(std::slice::from_ref(generation));
+    let targets = Targets::new(generations);
     let context = Context { ports, documents, targets, received: ports.time().micros() };
     let mut batch = Batch::repair::<R>(context, groups);
     batch.run::<R>().await;
