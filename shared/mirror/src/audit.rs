@@ -5,6 +5,7 @@
 //! not handled yet is none. It can be stopped at any point, and resumes with the next call.
 
 mod content;
+mod difference;
 mod digests;
 mod findings;
 mod look;

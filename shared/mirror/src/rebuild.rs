@@ -497,3 +497,39 @@ impl Phases {
 fn refused(reason: impl ToString) -> Fault {
     Fault::lasting("mirror", reason)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::audit::{AuditEnd, DifferenceKind, Finding, TableAudit};
+
+    fn audited(kind: DifferenceKind, left: u64) -> GenerationAudit {
+        let finding = Finding { found: 2, repaired: 2 - left, left, examples: vec!["a#1".to_owned()] };
+        let table = TableAudit {
+            table: "trees".to_owned(),
+            started: 0,
+            ended: Some(1),
+            full: true,
+            repairs: true,
+            items: 2,
+            documents: 2,
+            busy: 0,
+            findings: BTreeMap::from([(kind, finding)]),
+        };
+        GenerationAudit { generation: "toy-000002".to_owned(), ended: AuditEnd::Finished, tables: vec![table] }
+    }
+
+    #[test]
+    fn index_with_any_difference_that_is_left_does_not_serve() {
+        for kind in DifferenceKind::ALL {
+            assert!(check_audit(&audited(kind, 0)).is_ok());
+            assert_eq!(check_audit(&audited(kind, 1)).is_err(), kind.is_difference(), "{kind:?}");
+        }
+        let refused = check_audit(&audited(DifferenceKind::Unmarked, 1)).unwrap_err();
+        let expected = "toy-000002 does not serve yet: 1 documents still differ from their items (not in quarantine, \
+                        such as a#1). Remove the cause and start the rebuild again, or cancel it";
+        assert_eq!(refused.reason, expected);
+    }
+}

@@ -9,8 +9,9 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use table::schema::{Search, Table};
 
 use super::content::{canonical, digest, members};
+use super::difference::{Difference, repair};
 use super::digests::{Buckets, Digests};
-use super::findings::{AuditEnd, DifferenceKind, GenerationAudit, NO_TABLE, TableAudit};
+use super::findings::{AuditEnd, GenerationAudit, NO_TABLE, TableAudit};
 use super::look::{Candidate, Look, Looker, Side, Verdict, is_tombstone};
 use super::options::{AuditOptions, AuditPurpose};
 use super::progress::{AuditPhase, AuditProgress, Cursor, Notes, SavedProgress};
@@ -20,12 +21,10 @@ use crate::documents::Documents;
 use crate::fill::{SEGMENTS, check_wanted, searchable};
 use crate::fold::Presence;
 use crate::generation::Generation;
-use crate::group::{Group, after};
+use crate::group::after;
 use crate::item::{Item, presence, rev_value};
 use crate::ports::{DocumentPage, Fault, Index, Items, Page, Ports, Segment, State, StoredDocument, Time};
 use crate::quarantine::Subject;
-use crate::repair::{item_to_repair, repair_documents};
-use crate::report::RepairOutcome;
 use crate::requests::CONCURRENCY;
 use crate::rules::Rules;
 
@@ -41,10 +40,6 @@ pub enum AuditStep {
     /// Differences were repaired.
     Repaired { differences: usize },
 }
-
-/// The number of keys that one batch repairs, and of batches that run concurrently.
-const REPAIRED_KEYS: usize = 100;
-const REPAIR_CONCURRENCY: usize = 4;
 
 /// How often a key is looked at before it is skipped, since it changes all the time.
 const MAX_LOOKS: usize = 6;
@@ -94,14 +89,6 @@ struct Suspect {
     /// When the same state was seen first.
     since: i64,
     looks: usize,
-}
-
-/// A difference that two looks have confirmed.
-struct Difference {
-    candidate: Candidate,
-    kind: DifferenceKind,
-    /// The revision of the open marker.
-    marker: Option<u64>,
 }
 
 /// Audits a generation, or resumes an audit of the same purpose that was stopped. `until` is the time at which the run
@@ -204,6 +191,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             suspects: VecDeque::new(),
             limit: *DOCUMENTS.start(),
         };
+        run.check_wanted().await?;
         // From now on, no earlier run can save its progress.
         run.write().await?;
         Ok(run)
@@ -481,7 +469,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         }
         // What was found is saved first, since after a crash the next run finds it repaired.
         self.write().await?;
-        let repaired = self.repair::<R>(&differences).await?;
+        let repaired = repair::<R, _, _>(self.ports, self.documents, self.looker.generation, &differences).await?;
         (self.step)(AuditStep::Repaired { differences: repaired.iter().filter(|repaired| **repaired).count() });
         // A repair writes a shape in full again, which OpenSearch may refuse again.
         let shapes = differences.iter().filter(|difference| !difference.kind.is_difference());
@@ -493,55 +481,6 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             self.progress.result(candidate.table()).repaired(*kind, repaired && !stays);
         }
         Ok(())
-    }
-
-    /// Repairs keys. Returns for each, in their order, whether it is repaired.
-    async fn repair<R: Rules>(&self, differences: &[Difference]) -> Result<Vec<bool>, Fault> {
-        let batches: Vec<_> = differences.chunks(REPAIRED_KEYS).map(|some| self.repair_batch::<R>(some)).collect();
-        let repaired: Vec<_> = stream::iter(batches).buffered(REPAIR_CONCURRENCY).try_collect().await?;
-        Ok(repaired.concat())
-    }
-
-    async fn repair_batch<R: Rules>(&self, differences: &[Difference]) -> Result<Vec<bool>, Fault> {
-        let (ports, generation) = (self.ports, self.looker.generation);
-        let groups = differences.iter().filter_map(Difference::group).collect();
-        // The batch retries what may pass.
-        let repaired =
-            repair_documents::<R, _, _>(ports, self.documents, std::slice::from_ref(generation), groups).await;
-        let mut repaired = repaired.into_iter();
-        let outcomes = differences.iter().map(|difference| match difference.kind {
-            DifferenceKind::StaleMarker => Some(Ok(RepairOutcome::Nothing)),
-            // Nothing repairs a document that fits no table.
-            _ => difference.group().and_then(|_| repaired.next()),
-        });
-        let ended = differences.iter().zip(outcomes).map(|(difference, outcome)| self.end_repair(difference, outcome));
-        stream::iter(ended.collect::<Vec<_>>()).buffered(CONCURRENCY).try_collect().await
-    }
-
-    /// Clears the marker of an item that does not exist any more, or whose marker is stale. Returns whether the
-    /// difference is repaired.
-    async fn end_repair(
-        &self,
-        difference: &Difference,
-        outcome: Option<Result<RepairOutcome, String>>,
-    ) -> Result<bool, Fault> {
-        let (ports, generation) = (self.ports, &self.looker.generation.index);
-        match (outcome, &difference.candidate) {
-            (Some(Ok(RepairOutcome::Deleted(_) | RepairOutcome::Nothing)), Candidate::Item { table, key }) => {
-                // The marker was read before the item.
-                if let Some(upto) = difference.marker {
-                    let name = Subject::item(table, key).name();
-                    retry_passing(ports.time(), || ports.state().clear(generation, &name, upto)).await?;
-                }
-                Ok(true)
-            }
-            (Some(Ok(_)), _) => Ok(true),
-            (Some(Err(reason)), candidate) => {
-                tracing::error!(generation, id = candidate.id(), reason, "a document could not be repaired");
-                Ok(false)
-            }
-            (None, _) => Ok(false),
-        }
     }
 
     async fn scan(&self, table: &'static Table, segments: Vec<Cursor>) -> Result<(Vec<Item>, Vec<Cursor>), Fault> {
@@ -618,16 +557,6 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             }
         }
         self.save().await
-    }
-}
-
-impl Difference {
-    /// Returns the group that repairs its document.
-    fn group(&self) -> Option<Group<'static>> {
-        match &self.candidate {
-            Candidate::Item { table, key } if self.kind != DifferenceKind::StaleMarker => item_to_repair(table, key),
-            Candidate::Item { .. } | Candidate::Document { .. } => None,
-        }
     }
 }
 
