@@ -70,8 +70,9 @@ struct Start {
     keep_minutes: u64,
 }
 
-/// The stage of the progress bar.
+/// The stages of the progress bar.
 const FILLING: &str = "items";
+const COMPARING: &str = "comparing";
 
 /// How long a difference must last in the audit of the new index. Until then a write may be on its way.
 const AUDIT_WAIT: Duration = Duration::from_secs(5);
@@ -203,10 +204,22 @@ fn show_step(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: O
             progress.advanced(FILLING, done, total.map(|total| total.max(done)));
         }
         mirror::Progress::Filled => {
-            progress.finished(FILLING, format!("{} scanned", done.load(Ordering::SeqCst)));
+            progress.finished(FILLING, format!("{} scanned", done.swap(0, Ordering::SeqCst)));
             progress.note("The new index is compared with the tables.");
         }
-        mirror::Progress::Audited => progress.note("The new index has every document."),
+        mirror::Progress::Auditing(step) => {
+            let read = step.read() as u64;
+            let done = done.fetch_add(read, Ordering::SeqCst) + read;
+            if read > 0 && done == read {
+                progress.started(COMPARING);
+            }
+            // The items are read, then the documents.
+            progress.advanced(COMPARING, done, total.map(|total| (2 * total).max(done)));
+        }
+        mirror::Progress::Audited => {
+            progress.finished(COMPARING, "compared");
+            progress.note("The new index has every document.");
+        }
         mirror::Progress::Serving => progress.note("Search uses the index."),
         mirror::Progress::Released => progress.note("The old index is not written any more."),
         mirror::Progress::Dropped => progress.note("An index was deleted."),

@@ -91,7 +91,7 @@ async fn scan_segment<R: Rules, P: Ports, D: Documents>(
 }
 
 /// Checks that the generation is still to be filled, since an operator may hold or cancel its rebuild.
-async fn check_wanted<P: Ports>(ports: &P, generation: &Generation) -> Result<(), Fault> {
+pub(crate) async fn check_wanted<P: Ports>(ports: &P, generation: &Generation) -> Result<(), Fault> {
     let config = ports.state().generations().await?;
     match config.as_ref().and_then(|config| Some((config.held, config.of(Phase::Filling)?))) {
         Some((false, filling)) if filling.index == generation.index => Ok(()),

@@ -60,8 +60,8 @@ mod transform;
 mod work;
 
 pub use audit::{
-    AUDIT, AUDIT_MINUTES, AuditOptions, Ended, Finding, GenerationAudit, Kind, Step, TableAudit, audit_index,
-    last_audits,
+    AUDIT, AUDIT_MINUTES, AuditEnd, AuditOptions, AuditPurpose, AuditStep, DifferenceKind, Finding, GenerationAudit,
+    TableAudit, audit_index, last_audits,
 };
 pub use create_index::{CREATE_INDEX, create_index};
 pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};

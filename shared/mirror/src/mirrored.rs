@@ -11,7 +11,7 @@ use table::schema::Table;
 use table::{Access, AccessPattern, Engines, Key, never};
 use web::{Batch, Event, EventFailure, EventHandler};
 
-use crate::audit::{AuditOptions, GenerationAudit, Step, audit_system};
+use crate::audit::{AuditOptions, AuditStep, GenerationAudit, audit_system};
 use crate::documents::{Documents, NoShapes, Shapes};
 use crate::first_index::create_first_index;
 use crate::generation::{Generation, Generations};
@@ -61,6 +61,9 @@ pub const TIMEOUT: Duration = Duration::from_secs(60);
 /// The engines that the mirror uses in each batch, in addition to the access patterns of shapes.
 pub(crate) const ENGINES: &[Engine] = &[Engine::Dynamodb, Engine::Search];
 
+/// The memory in MB at which Lambda allocates one vCPU ("Configure Lambda function memory").
+pub(crate) const ONE_VCPU_MEMORY: u64 = 1769;
+
 /// Creates the system's first index and fills it from its tables. Does nothing if an index serves already.
 pub fn first_index<M: Mirrored>(
     engines: Arc<Engines>,
@@ -105,14 +108,14 @@ pub fn repair_entity<M: Mirrored>(engines: Arc<Engines>, entity: String, on_page
 }
 
 /// A callback that is called after every step of an audit.
-pub type OnAuditStep = Box<dyn Fn(Step) + Send + Sync>;
+pub type OnAuditStep = Box<dyn Fn(AuditStep) + Send + Sync>;
 
 /// The future of an audit. Its output is the result in each generation.
 pub type Auditing = BoxFuture<'static, Result<Vec<GenerationAudit>, Fault>>;
 
 /// Audits every generation of a system, or resumes an audit that was stopped.
 pub fn audit<M: Mirrored>(engines: Arc<Engines>, options: AuditOptions, on_step: OnAuditStep) -> Auditing {
-    async move { audit_system(&M::default(), &shapes::<M>(&engines), &engines, options, None, on_step).await }.boxed()
+    async move { audit_system(&M::default(), &shapes::<M>(&engines), &engines, options, on_step).await }.boxed()
 }
 
 /// The future of a redrive.

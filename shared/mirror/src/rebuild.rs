@@ -7,7 +7,7 @@ use std::time::Duration;
 use table::Engines;
 use table::schema::System;
 
-use crate::audit::{AuditOptions, Ended, GenerationAudit, Kind, audit_one};
+use crate::audit::{AuditOptions, AuditPurpose, AuditStep, GenerationAudit, audit_one, end_rebuild_audit};
 use crate::documents::{Documents, Shapes};
 use crate::engines::{DynamoState, Production};
 use crate::fill::scan_tables;
@@ -71,6 +71,8 @@ pub enum Progress {
     Scanned { table: &'static str, items: usize },
     /// The index is filled, and is compared with the tables.
     Filled,
+    /// A step of its audit was made.
+    Auditing(AuditStep),
     /// The index has every document.
     Audited,
     /// The readers' alias names the index.
@@ -293,9 +295,12 @@ async fn fill<R: Rules, P: Ports, D: Documents>(
     ports.index().refresh(&generation.index).await?;
     progress(Progress::Filled);
     if let Some(wait) = order.audit {
-        let options = AuditOptions { wait, ..AuditOptions::FULL };
-        let audited = audit_one::<R, _, _>(ports, documents, generation, options, None, &|_| ()).await?;
+        let options = AuditOptions { purpose: AuditPurpose::Rebuild, wait, ..AuditOptions::DAILY };
+        let step = |step| progress(Progress::Auditing(step));
+        let audited = audit_one::<R, _, _>(ports, documents, generation, options, None, &step).await?;
         check_audit(&audited)?;
+    } else {
+        end_rebuild_audit(ports, &generation.index).await?;
     }
     check_quarantine(ports, generation, order).await?;
     if ports.state().publish(&changed(&config, Step::Fill)).await? {
@@ -306,18 +311,15 @@ async fn fill<R: Rules, P: Ports, D: Documents>(
 
 /// Checks that the audit of a filled index has left no difference.
 fn check_audit(audited: &GenerationAudit) -> Result<(), Fault> {
-    if audited.ended == Ended::Stopped {
-        return Err(Fault::passing("mirror", "another audit of the new index has begun meanwhile"));
-    }
     let findings = || audited.tables.iter().flat_map(|table| &table.findings);
-    let left =
-        || findings().filter(|(kind, finding)| kind.is_difference() && **kind != Kind::Unmarked && finding.left > 0);
+    let left = || findings().filter(|(kind, finding)| kind.is_difference() && finding.left > 0);
     match left().next() {
         None => Ok(()),
         Some((kind, finding)) => Err(refused(format_args!(
-            "{} documents of {} could not be made equal to their items, which does not serve therefore: {}, such as {}",
-            left().map(|(_, finding)| finding.left).sum::<u64>(),
+            "{} does not serve yet: {} documents still differ from their items ({}, such as {}). Remove the cause and \
+             start the rebuild again, or cancel it",
             audited.generation,
+            left().map(|(_, finding)| finding.left).sum::<u64>(),
             kind.name(),
             finding.examples.join(", "),
         ))),
@@ -525,4 +527,40 @@ impl Phases {
 
 fn refused(reason: impl ToString) -> Fault {
     Fault::lasting("mirror", reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::audit::{AuditEnd, DifferenceKind, Finding, TableAudit};
+
+    fn audited(kind: DifferenceKind, left: u64) -> GenerationAudit {
+        let finding = Finding { found: 2, repaired: 2 - left, left, examples: vec!["a#1".to_owned()] };
+        let table = TableAudit {
+            table: "trees".to_owned(),
+            started: 0,
+            ended: Some(1),
+            full: true,
+            repairs: true,
+            items: 2,
+            documents: 2,
+            busy: 0,
+            findings: BTreeMap::from([(kind, finding)]),
+        };
+        GenerationAudit { generation: "toy-000002".to_owned(), ended: AuditEnd::Finished, tables: vec![table] }
+    }
+
+    #[test]
+    fn index_with_any_difference_that_is_left_does_not_serve() {
+        for kind in DifferenceKind::ALL {
+            assert!(check_audit(&audited(kind, 0)).is_ok());
+            assert_eq!(check_audit(&audited(kind, 1)).is_err(), kind.is_difference(), "{kind:?}");
+        }
+        let refused = check_audit(&audited(DifferenceKind::Unmarked, 1)).unwrap_err();
+        let expected = "toy-000002 does not serve yet: 1 documents still differ from their items (not in quarantine, \
+                        such as a#1). Remove the cause and start the rebuild again, or cancel it";
+        assert_eq!(refused.reason, expected);
+    }
 }

@@ -13,7 +13,7 @@ use table::Key;
 
 use super::world::{Attributes, World};
 use super::writers::keys;
-use crate::audit::{self, Wanted};
+use crate::audit::{Wanted, WantedDocument};
 use crate::documents::DetailLevel;
 use crate::fold::Presence;
 use crate::generation::Phase;
@@ -115,7 +115,7 @@ pub(crate) fn reference(key: &Key, item: &Attributes, rev: u64, level: DetailLev
         document["areaStatus"] = json!(status);
         shapes.push(("area".to_owned(), status.to_owned()));
     }
-    Wanted::Document(audit::Document { source: document.to_string(), shapes })
+    Wanted::Document(WantedDocument { source: document.to_string(), shapes })
 }
 
 /// Returns the document that a reader should find.

@@ -3,12 +3,14 @@
 
 mod audits;
 mod contract;
+mod daily_audits;
 pub(crate) mod executor;
 mod faults;
 mod invariants;
 mod lasting;
 pub(crate) mod mutants;
 pub(crate) mod ports;
+mod rebuild_audits;
 mod rebuilds;
 mod redrives;
 mod repairs;
