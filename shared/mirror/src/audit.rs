@@ -7,6 +7,7 @@
 mod content;
 mod difference;
 mod digests;
+mod filled;
 mod findings;
 mod look;
 mod options;

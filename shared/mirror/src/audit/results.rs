@@ -7,11 +7,11 @@ use table::Engines;
 use table::schema::System;
 use web::Audit;
 
+use super::filled::filled;
 use super::findings::{NO_TABLE, TableAudit};
 use super::options::AuditPurpose;
 use super::progress::Notes;
 use super::run::result_name;
-use super::system::filled;
 use crate::engines::DynamoState;
 use crate::fill::searchable;
 use crate::generation::Generation;

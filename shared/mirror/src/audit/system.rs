@@ -2,6 +2,7 @@
 
 use table::Engines;
 
+use super::filled::filled;
 use super::findings::{AuditEnd, GenerationAudit};
 use super::options::AuditOptions;
 use super::reference::OfSystem;
@@ -9,8 +10,8 @@ use super::results::last_full_audit;
 use super::run::{AuditStep, audit_generation};
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
-use crate::generation::{Generation, Phase};
-use crate::ports::{Fault, Ports, State};
+use crate::generation::Generation;
+use crate::ports::{Fault, Ports};
 use crate::rules::{ProductionRules, Rules};
 
 /// Audits every generation of a system that serves or has served, or resumes an audit that was stopped.
@@ -82,12 +83,4 @@ pub(crate) async fn audit_one<R: Rules, P: Ports, D: Documents>(
     generation.check_mapping(documents).map_err(|reason| Fault::lasting("mirror", reason))?;
     let reference = OfSystem { documents, shapes: ports.shapes(), mapping: generation.mapping };
     audit_generation::<R, _, _, _>(ports, documents, &reference, generation, options, until, step).await
-}
-
-/// Returns the generations that are filled, the one that serves first. An index that is being filled lacks documents.
-pub(super) async fn filled<P: Ports>(ports: &P) -> Result<Vec<Generation>, Fault> {
-    let written = ports.state().generations().await?.map(|generations| generations.written).unwrap_or_default();
-    let mut filled: Vec<_> = written.into_iter().filter(Generation::is_filled).collect();
-    filled.sort_by_key(|generation| generation.phase != Phase::Serving);
-    Ok(filled)
 }
