@@ -102,8 +102,8 @@ impl Command {
             Self::Entity(entity) => entity.run(progress).await,
             Self::Pause(target) => {
                 let (engines, served) = target.open().await?;
-                let held = mirror::hold_rebuild(served.system, &engines).await.map_err(Failure::new)?;
-                Ok(printed(&held, target.json))
+                let paused = mirror::hold_rebuild(served.system, &engines).await.map_err(Failure::new)?;
+                Ok(printed(&paused, target.json))
             }
             Self::Status(target) => {
                 let (engines, served) = target.open().await?;
@@ -125,12 +125,19 @@ impl Entity {
             let done = done.fetch_add(items as u64, Ordering::SeqCst) + items as u64;
             listener.advanced(FILLING, done, total.map(|total| total.max(done)));
         };
-        let repaired = (served.repair_each)(engines, self.entity.clone(), Box::new(scanned)).await;
+        let repaired = (served.repair_entity)(engines, self.entity.clone(), Box::new(scanned)).await;
         let repaired = repaired.map_err(Failure::new)?.ok_or_else(|| {
             Failure::new(format!("{} has no searchable entity `{}`.", served.system.name, self.entity))
         })?;
         progress.finished(FILLING, "scanned");
-        let RepairedEntity { items, quarantined } = repaired;
+        let RepairedEntity { items, quarantined, failed, reasons } = repaired;
+        if failed > 0 {
+            let reasons = reasons.join("\n");
+            return Err(Failure::new(format!(
+                "{failed} of {items} items could not be repaired:\n{reasons}\nRun the command again once the cause is \
+                 removed."
+            )));
+        }
         Ok(if self.target.json {
             format!("{:#}", json!({ "items": items, "quarantined": quarantined }))
         } else {
@@ -169,7 +176,7 @@ async fn carry_out(target: &Target, order: Order, progress: &Progress) -> Result
     let (engines, served) = target.open().await?;
     let total = if order.goal == Goal::Serve { served.count_items(&engines).await } else { None };
     let (done, listener) = (AtomicU64::default(), progress.clone());
-    let step = move |step| tell(step, order.pause, &done, total, &listener);
+    let step = move |step| show_step(step, order.pause, &done, total, &listener);
     let state = (served.rebuild)(engines, order, Box::new(step)).await;
     state.map_err(|fault| {
         let name = served.system.name;
@@ -178,7 +185,7 @@ async fn carry_out(target: &Target, order: Order, progress: &Progress) -> Result
 }
 
 /// Shows a step of the rebuild.
-fn tell(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: Option<u64>, progress: &Progress) {
+fn show_step(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: Option<u64>, progress: &Progress) {
     match step {
         mirror::Progress::Paused => {
             progress.note(format!("A new index was created. Nothing is written to search for {} s.", pause.as_secs()));
@@ -220,8 +227,8 @@ fn listed(state: &Generations) -> String {
         format!("{index}  {phase:<8} mapping {mapping}\n")
     });
     let dropping = state.dropping.iter().map(|index| format!("{index}  dropping\n"));
-    let held = state.held.then(|| "The rebuild is paused.\n".to_owned());
-    lines.chain(dropping).chain(held).collect()
+    let paused = state.held.then(|| "The rebuild is paused.\n".to_owned());
+    lines.chain(dropping).chain(paused).collect()
 }
 
 fn described(state: &Generations) -> serde_json::Value {

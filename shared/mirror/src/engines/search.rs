@@ -70,15 +70,9 @@ impl<'e> OpenSearchIndex<'e> {
         self.json(Method::Post, "/_aliases", Some(&json!({ "actions": actions })), &[200]).await.map(drop)
     }
 
-    /// Reads a document by its id in real time, with its version. Only operators do, since it may be a tombstone.
-    pub async fn document(&self, alias: &str, id: &str) -> Result<Option<(u64, Value)>, Fault> {
-        let path = format!("/{alias}/_mget?realtime=true");
-        let (_, mut answer) = self.json(Method::Post, &path, Some(&json!({ "ids": [id] })), &[200]).await?;
-        let unreadable = || Fault::lasting(ENGINE, "a document could not be read");
-        let mut document = answer.pointer_mut("/docs/0").map(Value::take).ok_or_else(unreadable)?;
-        let version = version(&document)?;
-        let source = document.get_mut("_source").map(Value::take).unwrap_or_default();
-        Ok(version.map(|version| (version, source)))
+    async fn exists(&self, index: &str) -> Result<bool, Fault> {
+        let (status, _) = self.json(Method::Get, &format!("/{index}/_alias"), None, &[200, 404]).await?;
+        Ok(status == 200)
     }
 
     /// Returns the highest version that a search finds, or 0.
@@ -304,9 +298,8 @@ impl Index for OpenSearchIndex<'_> {
     }
 
     async fn delete(&self, alias: &str, serving: &str, index: &str) -> Result<(), Fault> {
-        let (status, _) = self.json(Method::Get, &format!("/{index}/_alias"), None, &[200, 404]).await?;
-        if status == 404 {
-            return self.swap(alias, serving).await;
+        if !self.exists(index).await? {
+            return if self.exists(serving).await? { self.swap(alias, serving).await } else { Ok(()) };
         }
         self.change_aliases(vec![added(alias, serving), json!({ "remove_index": { "index": index } })]).await
     }

@@ -25,6 +25,10 @@ use schedule::Schedule;
 
 use crate::rules::{ProductionRules, Rules};
 
+/// Whether the tests have their full size. `CAIRN_TIER=nightly` sets it at compile time.
+pub(crate) const NIGHTLY: bool =
+    matches!(option_env!("CAIRN_TIER"), Some(tier) if matches!(tier.as_bytes(), b"nightly"));
+
 /// Runs the schedules of these seeds until one breaks an invariant.
 fn first_broken<R: Rules>(seeds: impl IntoIterator<Item = u64>, prepare: fn(&Schedule<R>)) -> Option<(u64, String)> {
     seeds.into_iter().find_map(|seed| {

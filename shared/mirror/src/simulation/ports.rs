@@ -149,8 +149,11 @@ impl Index for Shared {
         let (alias, serving, index) = (alias.to_owned(), serving.to_owned(), index.to_owned());
         let missing = || Fault::lasting("simulated", "no such index");
         self.ask(Kind::Write, move |world, _| {
-            let swapped = world.search.swap(&alias, &serving).then_some(()).ok_or_else(missing);
-            swapped.map(|()| world.search.remove(&index))
+            if !world.search.swap(&alias, &serving) && world.search.exists(&index) {
+                return Err(missing());
+            }
+            world.search.remove(&index);
+            Ok(())
         })
         .await
     }
@@ -248,15 +251,6 @@ impl State for Shared {
                 world.markers.remove(&subject);
             }
             Ok(())
-        })
-        .await
-    }
-
-    async fn markers(&self, generation: &str) -> Result<Vec<Marker>, Fault> {
-        let generation = generation.to_owned();
-        self.ask(Kind::Read, move |world, _| {
-            let of_generation = world.markers.iter().filter(|((of, _), _)| *of == generation);
-            Ok(of_generation.map(|(_, marker)| marker.clone()).collect())
         })
         .await
     }

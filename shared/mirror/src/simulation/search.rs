@@ -63,6 +63,10 @@ impl Search {
         exists
     }
 
+    pub(crate) fn exists(&self, index: &str) -> bool {
+        self.indexes.contains_key(index)
+    }
+
     pub(crate) fn remove(&mut self, index: &str) {
         self.indexes.remove(index);
     }
