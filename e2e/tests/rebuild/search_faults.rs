@@ -26,6 +26,7 @@ use crate::tests;
 tests! { rebuild_faults:
     search_that_stops_during_a_rebuild_loses_nothing,
     full_disk_during_a_rebuild_loses_nothing,
+    full_disk_is_freed_by_cancel_and_by_finish,
     new_index_deleted_during_a_rebuild_is_cancelled_and_filled_again,
     old_index_deleted_during_a_rebuild_is_replaced,
 }
@@ -426,6 +427,39 @@ async fn search_that_stops_during_a_rebuild_loses_nothing() {
 
 async fn full_disk_during_a_rebuild_loses_nothing() {
     each(Search::shared(), Trouble::Full, sized(&[Moment::Filling], &Moment::ALL)).await;
+}
+
+/// Two indexes need twice the disk.
+async fn full_disk_is_freed_by_cancel_and_by_finish() {
+    let (search, stage) = (Search::shared().await, Stage::on(None).await);
+    let created = Arc::new(Notify::new());
+    let step = {
+        let created = Arc::clone(&created);
+        Box::new(move |step| {
+            if step == Progress::Paused {
+                created.notify_one();
+            }
+        })
+    };
+    let engines = Arc::clone(stage.cairn.engines());
+    let rebuilding = ::mirror::rebuild::<Raised>(engines, Stage::order(Goal::Serve), step);
+    let stopped = select(rebuilding, pin!(created.notified())).await;
+    assert!(matches!(stopped, Either::Right(_)));
+
+    search.is_full(&stage.alias, true).await;
+    stage.carry_out(Stage::order(Goal::Cancel)).await;
+    assert!(!stage.exists(2).await);
+    search.is_full(&stage.alias, false).await;
+    stage.shows_the_table(false).await;
+
+    stage.carry_out(Stage::order(Goal::Serve)).await;
+    search.is_full(&stage.alias, true).await;
+    let state = stage.carry_out(Stage::order(Goal::Finish)).await;
+    assert_eq!((phases(&state), state.dropping.len()), (vec![(3, "serving")], 0));
+    assert!(!stage.exists(1).await);
+    search.is_full(&stage.alias, false).await;
+    stage.table().put(book("After the disk was full")).await;
+    stage.shows_the_table(true).await;
 }
 
 async fn new_index_deleted_during_a_rebuild_is_cancelled_and_filled_again() {
