@@ -457,8 +457,10 @@ async fn full_disk_is_freed_by_cancel_and_by_finish() {
     };
     let engines = Arc::clone(stage.cairn.engines());
     let rebuilding = ::mirror::rebuild::<Raised>(engines, Stage::order(Goal::Serve), step);
-    let stopped = select(rebuilding, pin!(created.notified())).await;
-    assert!(matches!(stopped, Either::Right(_)));
+    tokio::select! {
+        ended = rebuilding => panic!("{ended:?}"),
+        () = created.notified() => {}
+    }
 
     search.set_block(&stage.alias, FULL, true).await;
     stage.carry_out(Stage::order(Goal::Cancel)).await;
