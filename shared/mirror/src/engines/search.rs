@@ -75,6 +75,12 @@ impl<'e> OpenSearchIndex<'e> {
         Ok(status == 200)
     }
 
+    /// Whether an alias names this index.
+    async fn names(&self, alias: &str, index: &str) -> Result<bool, Fault> {
+        let (_, holders) = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200, 404]).await?;
+        Ok(holders.get(index).is_some())
+    }
+
     /// Returns the highest version that a search finds, or 0.
     pub async fn newest(&self, alias: &str) -> Result<u64, Fault> {
         let body = json!({ "size": 1, "sort": [{ "rev": { "order": "desc" } }], "_source": ["rev"] });
@@ -301,7 +307,15 @@ impl Index for OpenSearchIndex<'_> {
         if !self.exists(index).await? {
             return if self.exists(serving).await? { self.swap(alias, serving).await } else { Ok(()) };
         }
-        self.change_aliases(vec![added(alias, serving), json!({ "remove_index": { "index": index } })]).await
+        let actions = vec![added(alias, serving), json!({ "remove_index": { "index": index } })];
+        match self.change_aliases(actions).await {
+            // While the disk is full OpenSearch changes no alias, so readers stay where they are. It deletes indexes, to
+            // free space.
+            Err(fault) if is_full(&fault) && !self.names(alias, index).await? => {
+                self.json(Method::Delete, &format!("/{index}"), None, &[200, 404]).await.map(drop)
+            }
+            changed => changed,
+        }
     }
 }
 
@@ -321,6 +335,11 @@ fn version(document: &Value) -> Result<Option<u64>, Fault> {
         Some(false) => Ok(None),
         None => Err(Fault::passing(ENGINE, format_args!("the version of a document could not be read: {document}"))),
     }
+}
+
+/// Whether OpenSearch refuses every write because the disk is full. It calls that a block of the indexes, and answers 429.
+fn is_full(fault: &Fault) -> bool {
+    fault.passing && fault.reason.contains("cluster_block_exception")
 }
 
 fn refusal(path: &str, reply: &Reply) -> Fault {
