@@ -17,6 +17,7 @@ mod repairs;
 mod scenarios;
 mod schedule;
 mod search;
+mod stopped_audits;
 mod sweeps;
 pub(crate) mod toy;
 mod versions;
