@@ -1,6 +1,7 @@
 //! The progress of an audit, which it saves in the state table, and from which the next run resumes.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use table::Key;
@@ -10,7 +11,12 @@ use super::digests::{Digests, PARTS};
 use super::findings::{NO_TABLE, TableAudit};
 use super::options::AuditPurpose;
 use super::retry::retry_passing;
-use crate::ports::{Fault, Note, Ports, State};
+use crate::group::after;
+use crate::ports::{Fault, Note, Ports, State, Time};
+
+/// The age of the progress from which no run is under way any more. A run saves it every four minutes, and once it has
+/// settled what seems to differ, with up to six waits. A run of the schedule ends long before the next one.
+const SILENCE: Duration = Duration::from_mins(20);
 
 /// The state of an audit between two steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +34,9 @@ pub(super) struct AuditProgress {
     pub(super) buckets: Option<String>,
     /// The tables that are compared, in their order.
     pub(super) compared: Vec<String>,
+    /// When it was saved, in microseconds since 1970-01-01T00:00:00Z.
+    #[serde(default)]
+    pub(super) saved: i64,
     /// The result of each table so far.
     pub(super) tables: BTreeMap<String, TableAudit>,
 }
@@ -113,6 +122,14 @@ impl<P: Ports> Notes<'_, P> {
         // A progress that another release wrote in another form is started over.
         let progress = note.as_ref().and_then(|note| serde_json::from_str(&note.text).ok());
         Ok(SavedProgress { epoch: note.map_or(0, |note| note.epoch), progress })
+    }
+
+    /// Whether an audit is under way, or was until a short time ago.
+    pub(super) async fn is_under_way(&self) -> Result<bool, Fault> {
+        let SavedProgress { progress, .. } = self.progress().await?;
+        let now = self.ports.time().micros();
+        Ok(progress
+            .is_some_and(|progress| progress.phase != AuditPhase::Finished && now < after(progress.saved, SILENCE)))
     }
 
     /// Writes the progress, if no other run has done so since the epoch was read.

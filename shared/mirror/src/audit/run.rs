@@ -169,6 +169,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
                 slot: None,
                 buckets: None,
                 compared,
+                saved: now,
                 tables,
             };
             (progress, Digests::default())
@@ -541,6 +542,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
     }
 
     async fn write(&mut self) -> Result<(), Fault> {
+        self.saved.saved = self.ports.time().micros();
         self.notes.write_progress(self.epoch, &self.saved).await?;
         self.epoch += 1;
         Ok(())

@@ -5,6 +5,7 @@ use table::Engines;
 use super::filled::filled;
 use super::findings::{AuditEnd, GenerationAudit};
 use super::options::AuditOptions;
+use super::progress::Notes;
 use super::reference::OfSystem;
 use super::results::last_full_audit;
 use super::run::{AuditStep, audit_generation};
@@ -31,7 +32,7 @@ pub(crate) async fn audit_system(
 }
 
 /// Audits each generation that is filled, the one that serves first. With `since`, those are left out whose last full
-/// audit began after this time. A fault in one generation does not stop the audit of another, and is returned at the
+/// audit began after this time, or whose audit is under way: that of an operator, who gives no time. A fault in one generation does not stop the audit of another, and is returned at the
 /// end.
 pub(crate) async fn audit_generations<R: Rules, P: Ports, D: Documents>(
     ports: &P,
@@ -45,10 +46,12 @@ pub(crate) async fn audit_generations<R: Rules, P: Ports, D: Documents>(
     // The generations are read before each audit, since an audit may take longer than a rebuild.
     while let Some(generation) = filled(ports).await?.into_iter().find(|one| !visited.contains(&one.index)) {
         visited.push(generation.index.clone());
-        if let Some(since) = since
-            && last_full_audit(ports.state(), documents.tables(), &generation).await? > Some(since)
-        {
-            continue;
+        if let Some(since) = since {
+            let notes = Notes { ports, generation: &generation.index, purpose: options.purpose };
+            let last = last_full_audit(ports.state(), documents.tables(), &generation).await?;
+            if last > Some(since) || notes.is_under_way().await? {
+                continue;
+            }
         }
         match audit_one::<R, _, _>(ports, documents, &generation, options, until, step).await {
             Ok(audit) => {

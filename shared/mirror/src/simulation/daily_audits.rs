@@ -1,6 +1,6 @@
 //! The daily audit of systems with two generations, as its handler calls it once an hour.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use futures::task::noop_waker_ref;
@@ -134,6 +134,53 @@ fn kept_index_that_cannot_be_audited_does_not_stop_the_serving_one_and_is_overdu
     shared.world().generations.as_mut().unwrap().written.remove(0);
     let (audited, reported) = call(&shared, HOUR);
     assert_eq!((audited.unwrap(), reported.map(|audit| audit.differences)), (Vec::new(), Some(1)));
+}
+
+/// Polls an operator's audit for some requests, which take a second each. Returns its result if it has ended.
+fn advance<T>(shared: &Shared, audit: Pin<&mut impl Future<Output = T>>, requests: usize) -> Option<T> {
+    let mut audit = audit;
+    for _ in 0..requests {
+        if let Poll::Ready(done) = audit.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+            return Some(done);
+        }
+        shared.world().now += SECOND;
+        carry_next(shared);
+    }
+    None
+}
+
+#[test]
+fn audit_of_an_operator_that_is_under_way_is_left_alone_and_counts_as_the_daily_one() {
+    let shared = mirrored_leaf();
+    set(&shared, "a", None);
+    let audits = audit_generations::<ProductionRules, _, _>(&shared, &Leaves, OPTIONS, None, None, &|_| ());
+    let mut audits = pin!(audits);
+    assert!(advance(&shared, audits.as_mut(), 10).is_none());
+    let requests = std::mem::take(&mut shared.world().requests);
+    let (audited, reported) = call(&shared, HOUR);
+    assert_eq!((audited.unwrap(), reported), (Vec::new(), None));
+    shared.world().requests = requests;
+    let audited = advance(&shared, audits, usize::MAX).unwrap().unwrap();
+    assert_eq!(audited[0].ended, AuditEnd::Finished);
+    shared.world().now += HOUR;
+    let (audited, reported) = call(&shared, HOUR);
+    assert_eq!((audited.unwrap(), reported.map(|audit| audit.differences)), (Vec::new(), Some(1)));
+}
+
+#[test]
+fn audit_of_an_operator_that_was_killed_is_resumed_by_the_schedule() {
+    let shared = mirrored_leaf();
+    let start = shared.world().now;
+    {
+        let audits = audit_generations::<ProductionRules, _, _>(&shared, &Leaves, OPTIONS, None, None, &|_| ());
+        assert!(advance(&shared, pin!(audits), 10).is_none());
+    }
+    shared.world().requests.clear();
+    shared.world().now = start + HOUR / 2;
+    let (audited, reported) = call(&shared, HOUR);
+    let audited = audited.unwrap();
+    assert_eq!(audited[0].ended, AuditEnd::Finished);
+    assert!(audited[0].tables.iter().all(|table| table.started < start + HOUR / 2) && reported.is_some());
 }
 
 #[test]
