@@ -61,6 +61,8 @@ export function sources(stack: SystemStack, system: System, operation: Operation
           stream(stack, operation, lambda, read, {
             batchSize: 1000,
             parallelizationFactor: 2,
+            // The alarm on a mapping that does not poll watches `PolledEventCount`.
+            metricsConfig: { metrics: ['EventCount'] },
             filterCriteria: source.filtered ? { filters } : undefined,
           });
         }
@@ -97,7 +99,7 @@ function stream(
   { name, table }: Streamed,
   settings: Partial<CfnEventSourceMappingProps>,
 ): void {
-  new CfnEventSourceMapping(stack, id(operation.name, '') + id(name, 'Source'), {
+  new CfnEventSourceMapping(stack, mappingId(operation.name, name), {
     functionName: lambda.ref,
     eventSourceArn: table.attrStreamArn,
     startingPosition: 'TRIM_HORIZON',
@@ -108,6 +110,11 @@ function stream(
     destinationConfig: putAside(stack),
     ...settings,
   });
+}
+
+// The resource that maps a table's stream to a function.
+export function mappingId(operation: string, table: string): string {
+  return id(operation, '') + id(table, 'Source');
 }
 
 // The destination of discarded events.
