@@ -3,6 +3,8 @@
 use clap::Args;
 
 use crate::failure::Failure;
+use crate::retrying::Retrying;
+use crate::show::Show;
 use crate::{StateFolder, running, system};
 
 #[derive(Debug, Args)]
@@ -19,7 +21,16 @@ impl CreateIndex {
     pub async fn run(self) -> Result<(), Failure> {
         let engines = running::engines(&self.state.folder).await?;
         let served = system::named(&self.system)?;
-        let generation = (served.first_index)(engines, Box::new(|_| ())).await.map_err(Failure::new)?;
+        let show = Show::new();
+        let retrying = Retrying::new(show.progress());
+        let step = move |step| {
+            if let mirror::Progress::Retrying { reason, left } = step {
+                retrying.show(&reason, left);
+            }
+        };
+        let generation = (served.first_index)(engines, Box::new(step)).await.map_err(Failure::new);
+        show.clear();
+        let generation = generation?;
         println!("{}", generation.index);
         Ok(())
     }

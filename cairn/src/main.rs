@@ -15,6 +15,7 @@ mod quarantine;
 mod rebuild;
 mod redrive;
 mod repair;
+mod retrying;
 mod running;
 mod sample_data;
 mod show;

@@ -3,12 +3,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use aws_sdk_s3::error::DisplayErrorContext;
 use clap::{Args, Subcommand};
 use local::{Served, systems};
 use mirror::{Marker, Staleness, Subject};
 use serde_json::{Value, json};
-use table::Engines;
+use table::{Engines, no_answer};
 
 use crate::exit::TO_DO;
 use crate::failure::Failure;
@@ -205,7 +204,7 @@ async fn stored_record(engines: &Arc<Engines>, served: &Served, marker: &Marker)
     let bucket = engines.config.bucket(served.system.name);
     let failed = |error: String| Failure::new(format!("Reading `{}` from `{bucket}` failed: {error}.", marker.object));
     let object = engines.s3().get_object().bucket(&bucket).key(&marker.object).send().await;
-    let object = object.map_err(|error| failed(DisplayErrorContext(error).to_string()))?;
-    let body = object.body.collect().await.map_err(|error| failed(error.to_string()))?.into_bytes();
+    let object = object.map_err(|error| failed(no_answer::describe(&error)))?;
+    let body = object.body.collect().await.map_err(|error| failed(no_answer::describe(&error)))?.into_bytes();
     Ok(String::from_utf8_lossy(&body).into_owned())
 }

@@ -9,6 +9,7 @@ use mirror::{Generations, Goal, Phase, Rebuild as Order, RepairedEntity};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::retrying::Retrying;
 use crate::running;
 use crate::show::Show;
 use crate::target::Target;
@@ -53,7 +54,8 @@ struct Start {
     #[command(flatten)]
     target: Target,
     /// Do not write the old index any more while the new one is filled. Search then shows its last state. Needed if the
-    /// old index is lost, or its mapping is older than that of the release before.
+    /// old index is lost, or its mapping is older than that of the release before. A command that resumes the rebuild
+    /// does not need it.
     #[arg(long)]
     replace: bool,
     /// Let the new index serve although items of it are in quarantine.
@@ -94,7 +96,7 @@ impl Command {
             Self::Start(start) => start.run(progress, true).await,
             Self::Resume(start) => {
                 let (engines, served) = start.target.open().await?;
-                mirror::continue_rebuild(served.system, &engines).await.map_err(Failure::new)?;
+                mirror::resume_rebuild(served.system, &engines).await.map_err(Failure::new)?;
                 start.run(progress, false).await
             }
             Self::Cancel(target) => reach(&target, Goal::Cancel, progress).await,
@@ -103,7 +105,7 @@ impl Command {
             Self::Entity(entity) => entity.run(progress).await,
             Self::Pause(target) => {
                 let (engines, served) = target.open().await?;
-                let paused = mirror::hold_rebuild(served.system, &engines).await.map_err(Failure::new)?;
+                let paused = mirror::pause_rebuild(served.system, &engines).await.map_err(Failure::new)?;
                 Ok(printed(&paused, target.json))
             }
             Self::Status(target) => {
@@ -153,7 +155,8 @@ impl Start {
             self;
         let pause = running::pause(&target.state.folder)?;
         let audit = (!skip_audit).then_some(AUDIT_WAIT);
-        let order = Order { goal: Goal::Serve, begins, replaces, pause, accepts_quarantine, audit };
+        let patience = mirror::PATIENCE;
+        let order = Order { goal: Goal::Serve, begins, replaces, pause, accepts_quarantine, audit, patience };
         let state = carry_out(&target, order, progress).await?;
         if !finish {
             return Ok(printed(&state, target.json));
@@ -168,8 +171,15 @@ impl Start {
 
 /// Carries out an order that needs nothing but its goal. Returns what the command prints.
 async fn reach(target: &Target, goal: Goal, progress: &Progress) -> Result<String, Failure> {
-    let pause = Duration::ZERO;
-    let order = Order { goal, begins: false, replaces: false, pause, accepts_quarantine: false, audit: None };
+    let order = Order {
+        goal,
+        begins: false,
+        replaces: false,
+        pause: Duration::ZERO,
+        accepts_quarantine: false,
+        audit: None,
+        patience: mirror::PATIENCE,
+    };
     Ok(printed(&carry_out(target, order, progress).await?, target.json))
 }
 
@@ -177,7 +187,11 @@ async fn carry_out(target: &Target, order: Order, progress: &Progress) -> Result
     let (engines, served) = target.open().await?;
     let total = if order.goal == Goal::Serve { served.count_items(&engines).await } else { None };
     let (done, listener) = (AtomicU64::default(), progress.clone());
-    let step = move |step| show_step(step, order.pause, &done, total, &listener);
+    let retrying = Retrying::new(progress.clone());
+    let step = move |step| match step {
+        mirror::Progress::Retrying { reason, left } => retrying.show(&reason, left),
+        step => show_step(step, order.pause, &done, total, &listener),
+    };
     let state = (served.rebuild)(engines, order, Box::new(step)).await;
     state.map_err(|fault| {
         let name = served.system.name;
@@ -188,6 +202,7 @@ async fn carry_out(target: &Target, order: Order, progress: &Progress) -> Result
 /// Shows a step of the rebuild.
 fn show_step(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: Option<u64>, progress: &Progress) {
     match step {
+        mirror::Progress::Retrying { .. } => {}
         mirror::Progress::Paused => {
             progress.note(format!("A new index was created. Nothing is written to search for {} s.", pause.as_secs()));
         }
@@ -232,7 +247,7 @@ fn listed(state: &Generations) -> String {
         format!("{index}  {phase:<8} mapping {mapping}\n")
     });
     let dropping = state.dropping.iter().map(|index| format!("{index}  dropping\n"));
-    let paused = state.held.then(|| "The rebuild is paused.\n".to_owned());
+    let paused = state.rebuild_paused.then(|| "The rebuild is paused.\n".to_owned());
     lines.chain(dropping).chain(paused).collect()
 }
 
@@ -246,8 +261,8 @@ fn described(state: &Generations) -> serde_json::Value {
     json!({
         "indexes": indexes.chain(dropping).collect::<Vec<_>>(),
         "rebuilding": state.is_rebuilding(),
-        "paused": state.held,
-        "writing": !state.paused,
+        "paused": state.rebuild_paused,
+        "writing": !state.mirror_paused,
     })
 }
 
@@ -263,7 +278,12 @@ mod tests {
 
     fn state() -> Generations {
         let written = vec![generation(1, Phase::Serving), generation(2, Phase::Filling)];
-        Generations { written, dropping: vec!["parks-000003".to_owned()], held: true, ..Generations::default() }
+        Generations {
+            written,
+            dropping: vec!["parks-000003".to_owned()],
+            rebuild_paused: true,
+            ..Generations::default()
+        }
     }
 
     #[test]

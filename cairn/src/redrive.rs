@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use mirror::{Redriven, Repairs};
 use serde_json::{Value, json};
+use table::schema::failures_bucket;
 
 use crate::exit::TO_DO;
 use crate::failure::Failure;
@@ -41,7 +42,8 @@ impl Redrive {
         if self.target.json {
             println!("{}", as_json(&redriven, self.dry_run));
         } else {
-            println!("{}", message(&redriven, self.dry_run));
+            let bucket = engines.config.bucket(&failures_bucket(served.system.name));
+            println!("{}", message(&redriven, self.dry_run, &bucket));
         }
         if redriven.repairs.failed > 0 {
             let reasons = redriven.reasons.join("\n");
@@ -54,7 +56,7 @@ impl Redrive {
     }
 }
 
-fn message(redriven: &Redriven, dry_run: bool) -> String {
+fn message(redriven: &Redriven, dry_run: bool, bucket: &str) -> String {
     let Redriven { objects, records, keys, waiting, others, unreadable, unrepairable, repairs, .. } = redriven;
     let Repairs { written, hidden, deleted, stamped, nothing, quarantined, failed } = repairs;
     let mut lines = if dry_run {
@@ -76,8 +78,12 @@ fn message(redriven: &Redriven, dry_run: bool) -> String {
     if *others > 0 {
         lines.push(format!("{others} objects are not of the mirror"));
     }
-    if *unreadable > 0 {
-        lines.push(format!("{unreadable} objects of the mirror cannot be read: look at them, and delete them"));
+    if let Some(name) = &redriven.unreadable_object {
+        let object = format!("s3://{bucket}/{name}");
+        lines.push(format!(
+            "{unreadable} objects of the mirror cannot be read. `aws s3 cp {object} -` prints one of them, `aws s3 rm \
+             {object}` deletes it, and `cairn audit` then repairs what its records have changed"
+        ));
     }
     if *unrepairable > 0 {
         lines.push(format!("{unrepairable} entries in quarantine are cleared only by `cairn quarantine dismiss`"));
@@ -86,7 +92,18 @@ fn message(redriven: &Redriven, dry_run: bool) -> String {
 }
 
 fn as_json(redriven: &Redriven, dry_run: bool) -> Value {
-    let Redriven { objects, records, keys, waiting, others, unreadable, unrepairable, repairs, reasons } = redriven;
+    let Redriven {
+        objects,
+        records,
+        keys,
+        waiting,
+        others,
+        unreadable,
+        unreadable_object,
+        unrepairable,
+        repairs,
+        reasons,
+    } = redriven;
     let Repairs { written, hidden, deleted, stamped, nothing, quarantined, failed } = repairs;
     json!({
         "dryRun": dry_run,
@@ -96,6 +113,7 @@ fn as_json(redriven: &Redriven, dry_run: bool) -> Value {
         "waiting": waiting,
         "others": others,
         "unreadable": unreadable,
+        "unreadableObject": unreadable_object,
         "unrepairable": unrepairable,
         "repairs": {
             "written": written,
@@ -108,4 +126,20 @@ fn as_json(redriven: &Redriven, dry_run: bool) -> Value {
         },
         "reasons": reasons,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn object_that_cannot_be_read_is_named_with_the_commands_for_it() {
+        let redriven =
+            Redriven { unreadable: 2, unreadable_object: Some("aws/lambda/a".to_owned()), ..Redriven::default() };
+        let message = message(&redriven, false, "cairn-parks-failures");
+        let expected = "2 objects of the mirror cannot be read. `aws s3 cp s3://cairn-parks-failures/aws/lambda/a -` \
+                        prints one of them, `aws s3 rm s3://cairn-parks-failures/aws/lambda/a` deletes it, and `cairn \
+                        audit` then repairs what its records have changed";
+        assert_eq!(message.lines().last(), Some(expected));
+    }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use crate::harness::proxy::Proxy;
 use crate::harness::table::text;
@@ -21,6 +22,7 @@ tests! { operators:
     sweep_by_hand_deletes_old_tombstones,
     health_is_degraded_while_the_mirror_cannot_write_and_recovers,
     health_is_degraded_while_search_is_down,
+    rebuild_command_tries_again_while_search_is_down_and_says_so,
 }
 
 const ID: &str = "facility::bcparks_1#campground::1";
@@ -240,4 +242,28 @@ async fn health_is_degraded_while_search_is_down() {
     assert_eq!(cairn.command(&["status", "parks", "--json"]).await.json(3)["status"], "down");
     proxy.move_to(engine);
     assert_eq!(health().await, json!({ "status": "ok" }));
+}
+
+async fn rebuild_command_tries_again_while_search_is_down_and_says_so() {
+    let engine = engines::search().await;
+    let proxy = Proxy::before(engine.clone()).await;
+    let cairn = Cairn::with(Setup { search: Some(proxy.url.clone()), ..Setup::default() }).await;
+    // An index that a former rebuild has left.
+    let config = &cairn.engines().config;
+    let left = AttributeValue::L(vec![text(&format!("{}-000009", config.search_name("parks")))]);
+    let request = cairn.engines().dynamodb().update_item().table_name(config.table("parks-mirror"));
+    let request = request.key("pk", text("config")).key("sk", text("generations"));
+    let request = request.update_expression("SET dropping = :left").expression_attribute_values(":left", left);
+    request.send().await.unwrap();
+
+    proxy.move_to("http://127.0.0.1:1".to_owned());
+    let outage = async {
+        sleep(Duration::from_secs(2)).await;
+        proxy.move_to(engine);
+    };
+    let (finished, ()) = tokio::join!(cairn.command(&["rebuild", "finish", "parks"]), outage);
+    let lines = finished.stderr.lines().filter(|line| line.contains("trying again"));
+    let expected = "search: it does not respond (connection closed); trying again for 90 min";
+    assert_eq!(lines.collect::<Vec<_>>(), [expected], "{}", finished.stderr);
+    assert!(!finished.exited(0).contains("dropping"));
 }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ::mirror::{
-    Documents, Found, Generations, Goal, Image, Mapping, Phase, Progress, Rebuild, StatusWord, Unfit, WithoutShapes,
-    continue_rebuild, hold_rebuild,
+    Documents, Fault, Found, Generations, Goal, Image, Mapping, PATIENCE, Phase, Progress, Rebuild, StatusWord, Unfit,
+    WithoutShapes, pause_rebuild, resume_rebuild,
 };
 use ::shelf::books::Book;
 use ::shelf::documents::Shelf;
@@ -37,6 +37,7 @@ tests! { rebuild:
     rolled_back_index_serves_again,
     lost_index_is_replaced,
     lost_domain_with_a_kept_index_is_replaced,
+    deleted_index_that_replaces_another_is_cancelled_and_filled_again,
 }
 
 /// The documents of the shelf after a release that also finds books by their author.
@@ -133,12 +134,36 @@ impl Stage {
             pause: PAUSE,
             accepts_quarantine: false,
             audit: Some(AUDIT_WAIT),
+            patience: PATIENCE,
         }
     }
 
     async fn carry_out(&self, order: Rebuild) -> Generations {
-        let rebuilding = ::mirror::rebuild::<Raised>(Arc::clone(self.cairn.engines()), order, Box::new(|_| ()));
-        rebuilding.await.unwrap()
+        self.try_to_carry_out(order).await.unwrap()
+    }
+
+    async fn try_to_carry_out(&self, order: Rebuild) -> Result<Generations, Fault> {
+        ::mirror::rebuild::<Raised>(Arc::clone(self.cairn.engines()), order, Box::new(|_| ())).await
+    }
+
+    /// Carries out an order until a step was made, and stops it.
+    async fn stop_at(&self, order: Rebuild, last: Progress) {
+        let made = Arc::new(tokio::sync::Notify::new());
+        let notify = Arc::clone(&made);
+        let on_step = Box::new(move |step| {
+            if step == last {
+                notify.notify_one();
+            }
+        });
+        tokio::select! {
+            ended = ::mirror::rebuild::<Raised>(Arc::clone(self.cairn.engines()), order, on_step) => panic!("{ended:?}"),
+            () = made.notified() => {}
+        }
+    }
+
+    async fn delete_index(&self, number: u32) {
+        let index = format!("/{}-{number:06}", self.alias);
+        self.cairn.search_engine(Method::DELETE, &index, &Value::Null).await;
     }
 
     async fn state(&self) -> Generations {
@@ -334,13 +359,13 @@ async fn paused_rebuild_can_be_cancelled() {
     let rebuilding = ::mirror::rebuild::<Raised>(Arc::clone(&engines), Stage::order(Goal::Serve), on_step);
     let pause = async {
         created.notified().await;
-        hold_rebuild(&SYSTEM, &engines).await
+        pause_rebuild(&SYSTEM, &engines).await
     };
     let (stopped, paused) = tokio::join!(rebuilding, pause);
     let stopped = stopped.unwrap_err().to_string();
     assert!(stopped.contains("the rebuild is paused: resume or cancel it"), "{stopped}");
     let paused = paused.unwrap();
-    assert!(paused.held && !paused.paused && paused.planned.is_some(), "{paused:?}");
+    assert!(paused.rebuild_paused && !paused.mirror_paused && paused.planned.is_some(), "{paused:?}");
     // The old index is written.
     stage.table().put(book("During the pause")).await;
     stage.shows_the_table(false).await;
@@ -349,7 +374,7 @@ async fn paused_rebuild_can_be_cancelled() {
     assert!(!stage.exists(2).await);
     stage.shows_the_table(false).await;
 
-    continue_rebuild(&SYSTEM, &engines).await.unwrap();
+    resume_rebuild(&SYSTEM, &engines).await.unwrap();
     assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (3, "serving")]);
     stage.shows_the_table(true).await;
 }
@@ -374,8 +399,7 @@ async fn rolled_back_index_serves_again() {
 
 async fn lost_index_is_replaced() {
     let stage = Stage::new().await;
-    let index = format!("/{}-000001", stage.alias);
-    stage.cairn.search_engine(Method::DELETE, &index, &Value::Null).await;
+    stage.delete_index(1).await;
     // The mirror reports it.
     stage.table().put(book("Later")).await;
     let state = stage.carry_out(Rebuild { replaces: true, ..Stage::order(Goal::Serve) }).await;
@@ -387,10 +411,26 @@ async fn lost_domain_with_a_kept_index_is_replaced() {
     let stage = Stage::new().await;
     assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (2, "serving")]);
     for number in 1..=2 {
-        let index = format!("/{}-{number:06}", stage.alias);
-        stage.cairn.search_engine(Method::DELETE, &index, &Value::Null).await;
+        stage.delete_index(number).await;
     }
     let state = stage.carry_out(Rebuild { replaces: true, ..Stage::order(Goal::Serve) }).await;
+    assert_eq!((phases(&state), state.dropping.len()), (vec![(3, "serving")], 0));
+    stage.shows_the_table(true).await;
+}
+
+async fn deleted_index_that_replaces_another_is_cancelled_and_filled_again() {
+    let stage = Stage::new().await;
+    let replacing = Rebuild { replaces: true, ..Stage::order(Goal::Serve) };
+    stage.delete_index(1).await;
+    stage.stop_at(replacing, Progress::Published).await;
+    stage.delete_index(2).await;
+    stage.table().put(book("While nothing is written")).await;
+    let refused = stage.try_to_carry_out(Stage::order(Goal::Serve)).await.unwrap_err().to_string();
+    assert!(refused.ends_with("-000002 was deleted: cancel the rebuild and start it again"), "{refused}");
+    assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Cancel)).await), []);
+    let status = ::mirror::status(&SYSTEM, stage.cairn.engines(), 2).await.unwrap();
+    assert_eq!(status.word, StatusWord::Unindexed, "{status:?}");
+    let state = stage.carry_out(Stage::order(Goal::Serve)).await;
     assert_eq!((phases(&state), state.dropping.len()), (vec![(3, "serving")], 0));
     stage.shows_the_table(true).await;
 }

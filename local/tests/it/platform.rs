@@ -188,9 +188,9 @@ async fn paused_rebuild_without_a_serving_index_ends_with_the_next_start() {
         () = published.notified() => {}
         ended = mirror::rebuild::<Toys>(Arc::clone(&platform.engines), order, on_step) => panic!("{ended:?}"),
     }
-    mirror::hold_rebuild(&SYSTEM, &platform.engines).await.unwrap();
+    mirror::pause_rebuild(&SYSTEM, &platform.engines).await.unwrap();
     let state_before = mirror::generations(&SYSTEM, &platform.engines).await.unwrap().unwrap();
-    assert!(state_before.held && state_before.of(Phase::Serving).is_none(), "{state_before:?}");
+    assert!(state_before.rebuild_paused && state_before.of(Phase::Serving).is_none(), "{state_before:?}");
     platform.stop().await;
 
     let platform = start(&state, search).await.unwrap();

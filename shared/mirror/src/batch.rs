@@ -32,6 +32,8 @@ pub(crate) struct Batch<'c, 'a, P, D> {
     size: usize,
     /// Whether a task of this round must be retried.
     retry: bool,
+    /// The number of retries in a row after which the rest is left.
+    max_retries: u32,
 }
 
 /// The counts of a batch, for its metrics.
@@ -84,7 +86,12 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         for target in context.targets.ids() {
             groups.iter_mut().flat_map(|group| start(group, target)).for_each(|task| tasks.push(task));
         }
-        Self { context, groups, tasks, tally: Tally::default(), size: FIRST_BYTES, retry: false }
+        Self { context, groups, tasks, tally: Tally::default(), size: FIRST_BYTES, retry: false, max_retries: u32::MAX }
+    }
+
+    /// Leaves what has failed more often in a row.
+    pub(crate) fn with_max_retries(self, max_retries: u32) -> Self {
+        Self { max_retries, ..self }
     }
 
     /// Carries out tasks until none is left. The caller stops it when the time is up.
@@ -98,6 +105,9 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             self.quarantine::<R>().await;
             self.clear::<R>().await;
             retries = if std::mem::take(&mut self.retry) { retries + 1 } else { 0 };
+            if retries > self.max_retries {
+                return;
+            }
             if retries > 0 {
                 let longest = Duration::from_millis(50 << retries.min(6));
                 self.context.ports.time().pause(longest).await;

@@ -36,8 +36,9 @@ async fn on_deployment<M: Mirrored>(event: Event) -> Result<Value, EventFailure>
             last_progress.note();
         }
     };
-    let created =
-        retry_until_stalled(&last_progress, || create_first_index(&documents, &shapes, event.engines(), step)).await;
+    // A step that fails fails the attempt, so that the last fault is known.
+    let attempt = || create_first_index(&documents, &shapes, event.engines(), Duration::ZERO, step);
+    let created = retry_until_stalled(&last_progress, attempt).await;
     created.map(|generation| json!({ "Index": generation.index })).map_err(EventFailure::new)
 }
 

@@ -19,8 +19,11 @@ use crate::rules::Rules;
 /// The number of segments of a table, which are scanned concurrently.
 pub(crate) const SEGMENTS: u32 = 4;
 
-/// How often a page is retried before the call fails.
-const ATTEMPTS: u64 = 5;
+/// How often a page is read again before the step fails.
+const ATTEMPTS: u64 = 3;
+
+/// How often in a row the requests of a page are retried before it is read again.
+const MAX_RETRIES: u32 = 5;
 
 /// How long a segment waits in total for shapes that S3 refuses, before their items go to quarantine. Must be less than
 /// a deployment waits for progress.
@@ -90,10 +93,10 @@ async fn scan_segment<R: Rules, P: Ports, D: Documents>(
     }
 }
 
-/// Checks that the generation is still to be filled, since an operator may hold or cancel its rebuild.
+/// Checks that the generation is still to be filled, since an operator may pause or cancel its rebuild.
 pub(crate) async fn check_wanted<P: Ports>(ports: &P, generation: &Generation) -> Result<(), Fault> {
     let config = ports.state().generations().await?;
-    match config.as_ref().and_then(|config| Some((config.held, config.of(Phase::Filling)?))) {
+    match config.as_ref().and_then(|config| Some((config.rebuild_paused, config.of(Phase::Filling)?))) {
         Some((false, filling)) if filling.index == generation.index => Ok(()),
         Some((true, _)) => Err(Fault::lasting("mirror", "the rebuild is paused: resume or cancel it")),
         _ => Err(Fault::lasting("mirror", "the rebuild was cancelled, or another call has finished it")),
@@ -116,7 +119,7 @@ async fn write_page<R: Rules, P: Ports, D: Documents>(
 ) -> Result<(), Unwritten> {
     let groups = items.iter().enumerate().filter_map(|(at, item)| group_of::<R>(table, item, at));
     let groups = groups.map(|group| Group { refusal_deadline: Some(refusal_deadline), ..group }).collect();
-    let mut batch = Batch::new::<R>(context, groups);
+    let mut batch = Batch::new::<R>(context, groups).with_max_retries(MAX_RETRIES);
     batch.run::<R>().await;
     if batch.groups.iter().all(Group::handled) {
         Ok(())

@@ -1,5 +1,7 @@
 //! Creating a system's first index. It can be stopped at any point, and resumes with the next call.
 
+use std::time::Duration;
+
 use table::Engines;
 
 use crate::documents::{Documents, Shapes};
@@ -11,23 +13,25 @@ use crate::rules::{ProductionRules, Rules};
 
 /// Creates the system's first index and fills it from the tables, or resumes an earlier call that was stopped. Does
 /// nothing if an index serves already. Fails while a rebuild replaces the index. Returns the generation. `progress` is
-/// called after every step.
+/// called after every step. A step is tried again for as long as the patience allows.
 pub(crate) async fn create_first_index(
     documents: &impl Documents,
     shapes: &impl Shapes,
     engines: &Engines,
+    patience: Duration,
     progress: impl Fn(Progress) + Sync,
 ) -> Result<Generation, Fault> {
     let system = documents.tables();
     let ports = Production::new(engines, system, shapes, None)?;
     let alias = engines.config.search_name(system.name);
-    create::<ProductionRules, _, _>(&ports, documents, &alias, &progress).await
+    create::<ProductionRules, _, _>(&ports, documents, &alias, patience, &progress).await
 }
 
 pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     alias: &str,
+    patience: Duration,
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<Generation, Fault> {
     let config = ports.state().generations().await?;
@@ -37,9 +41,11 @@ pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
     // An operator decides whether the new index may serve.
     if config.is_some_and(|config| !config.dropping.is_empty()) {
         let system = documents.tables().name;
-        let reason = format_args!("a rebuild replaces the index: resume it with `cairn rebuild start {system}`");
+        let reason =
+            format_args!("a rebuild of the index has not ended: resume it with `cairn rebuild start {system}`");
         return Err(Fault::lasting("mirror", reason));
     }
-    let config = rebuild::<R, _, _>(ports, documents, alias, Rebuild::WITHOUT_PAUSE, progress).await?;
+    let order = Rebuild { patience, ..Rebuild::WITHOUT_PAUSE };
+    let config = rebuild::<R, _, _>(ports, documents, alias, order, progress).await?;
     config.of(Phase::Serving).cloned().ok_or_else(|| Fault::passing("mirror", "another call changes the index"))
 }

@@ -14,13 +14,15 @@ pub struct Generations {
     /// Whether every batch is reported. Other generations are published only when this has lasted longer than an
     /// invocation can live. Otherwise an invocation that received an older image could write it to a new generation
     /// after another one had handled the item's delete in the old generation alone.
-    pub paused: bool,
+    pub mirror_paused: bool,
     /// Every generation that is written, by age. A record is handled when it is handled in each of them.
     pub written: Vec<Generation>,
     /// The generation that a rebuild has created and not published yet.
     pub planned: Option<Generation>,
     /// Whether an operator has paused the rebuild that is under way. The mirror writes meanwhile.
-    pub held: bool,
+    pub rebuild_paused: bool,
+    /// Whether the rebuild that is under way replaces the old indexes, which are not written any more once the new one is.
+    pub replaces: bool,
     /// The indexes that are not written any more and are to be deleted.
     pub dropping: Vec<String>,
     /// The highest number that a generation ever had.

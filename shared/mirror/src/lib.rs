@@ -87,7 +87,7 @@ pub use number::Number;
 pub use operate::{Staleness, check_dismissal, dismiss, generations, quarantined, stale};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, Subject};
-pub use rebuild::{Goal, Progress, Rebuild, abandon_indexes, continue_rebuild, hold_rebuild};
+pub use rebuild::{Goal, PATIENCE, Progress, Rebuild, abandon_indexes, pause_rebuild, resume_rebuild};
 pub use record::NotAnEvent;
 pub use redrive::{Redriven, Repairs};
 pub use repair::{Repaired, repair_key};

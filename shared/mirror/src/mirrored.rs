@@ -18,7 +18,7 @@ use crate::generation::{Generation, Generations};
 use crate::handle::{Handled, handle};
 use crate::inspect::{Inspected, inspect_key};
 use crate::ports::Fault;
-use crate::rebuild::{Progress, Rebuild, rebuild_index};
+use crate::rebuild::{PATIENCE, Progress, Rebuild, rebuild_index};
 use crate::redrive::{Redrive, Redriven, redrive_records};
 use crate::repair::{Repaired, repair_key};
 use crate::repair_entity::{RepairedEntity, repair_entity_items};
@@ -69,7 +69,7 @@ pub fn first_index<M: Mirrored>(
     engines: Arc<Engines>,
     on_step: OnRebuildStep,
 ) -> BoxFuture<'static, Result<Generation, Fault>> {
-    async move { create_first_index(&M::default(), &shapes::<M>(&engines), &engines, on_step).await }.boxed()
+    async move { create_first_index(&M::default(), &shapes::<M>(&engines), &engines, PATIENCE, on_step).await }.boxed()
 }
 
 /// The future of a rebuild. Its output is the config item after it.

@@ -76,6 +76,9 @@ pub trait Index: Sync {
     /// Creates an index with this body. Returns false if the name exists already.
     fn create(&self, index: &str, body: &str) -> impl Future<Output = Result<bool, Fault>> + Send;
 
+    /// Whether an index exists.
+    fn exists(&self, index: &str) -> impl Future<Output = Result<bool, Fault>> + Send;
+
     fn refresh(&self, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 
     /// Moves the readers' alias to the index, with a filter that hides tombstones, and removes it from other indexes.

@@ -12,6 +12,7 @@ use crate::documents::{Documents, Shapes};
 use crate::engines::{DynamoState, Production};
 use crate::fill::scan_tables;
 use crate::generation::{Generation, Generations, Phase, index_name, write_alias};
+use crate::group::after;
 use crate::mapping::index_body;
 use crate::ports::{Fault, Index, Ports, State, Time};
 use crate::rules::{ProductionRules, Rules};
@@ -23,7 +24,8 @@ pub struct Rebuild {
     /// Whether another rebuild begins if none is under way.
     pub begins: bool,
     /// Whether the old indexes are not written any more while the new one is filled, since they are lost or have a
-    /// mapping that the code does not write. Readers then search the old index in its last state.
+    /// mapping that the code does not write. Readers then search the old index in its last state. A rebuild goes on as it
+    /// was begun, and an order that contradicts this is refused.
     pub replaces: bool,
     /// How long the mirror writes nothing before the new index is published: longer than an invocation can live.
     pub pause: Duration,
@@ -32,7 +34,19 @@ pub struct Rebuild {
     /// How long a state must last to be a difference in the audit of the new index, before it serves. `None` stands for
     /// no audit. A short time does no harm: a write that is on its way is repaired in vain.
     pub audit: Option<Duration>,
+    /// For how long a step is tried again after a passing fault.
+    pub patience: Duration,
 }
+
+/// For how long each step of an operator's command is tried again while an engine does not respond or refuses requests
+/// for now: the creation of an index, its filling, its audit, the move of the alias, a deletion.
+pub const PATIENCE: Duration = Duration::from_mins(90);
+
+/// The pause before a step is tried again.
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The time after which another fault counts as that of another outage.
+const OUTAGE_GAP: Duration = Duration::from_mins(10);
 
 impl Rebuild {
     /// The order that creates an index while no other is written and no batch runs. There is nothing to wait for, and the
@@ -44,6 +58,7 @@ impl Rebuild {
         pause: Duration::ZERO,
         accepts_quarantine: true,
         audit: None,
+        patience: Duration::ZERO,
     };
 }
 
@@ -61,8 +76,10 @@ pub enum Goal {
 }
 
 /// A step of a rebuild that was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
+    /// A step has failed with this reason, and is tried again for so long.
+    Retrying { reason: String, left: Duration },
     /// The index exists, and the mirror writes nothing.
     Paused,
     /// From now on the stream function writes the index.
@@ -123,17 +140,17 @@ pub(crate) async fn rebuild_index(
 }
 
 /// Stops the rebuild that is under way after its present page, until an operator resumes it.
-pub async fn hold_rebuild(system: &'static System, engines: &Engines) -> Result<Generations, Fault> {
-    hold(&DynamoState::new(engines, system)).await
+pub async fn pause_rebuild(system: &'static System, engines: &Engines) -> Result<Generations, Fault> {
+    pause(&DynamoState::new(engines, system)).await
 }
 
 /// Resumes a rebuild that an operator has paused, with the next order.
-pub async fn continue_rebuild(system: &'static System, engines: &Engines) -> Result<(), Fault> {
+pub async fn resume_rebuild(system: &'static System, engines: &Engines) -> Result<(), Fault> {
     let state = DynamoState::new(engines, system);
     loop {
         match state.generations().await? {
-            Some(config) if config.held => {
-                if state.publish(&Generations { held: false, ..config.next() }).await? {
+            Some(config) if config.rebuild_paused => {
+                if state.publish(&Generations { rebuild_paused: false, ..config.next() }).await? {
                     return Ok(());
                 }
             }
@@ -160,17 +177,17 @@ pub(crate) async fn abandon(state: &impl State) -> Result<(), Fault> {
     Ok(())
 }
 
-pub(crate) async fn hold(state: &impl State) -> Result<Generations, Fault> {
+pub(crate) async fn pause(state: &impl State) -> Result<Generations, Fault> {
     loop {
         let Some(config) = state.generations().await?.filter(Generations::is_rebuilding) else {
             return Err(refused("no rebuild is under way"));
         };
-        if config.held {
+        if config.rebuild_paused {
             return Ok(config);
         }
-        let held = Generations { held: true, paused: false, ..config.next() };
-        if state.publish(&held).await? {
-            return Ok(held);
+        let paused = Generations { rebuild_paused: true, mirror_paused: false, ..config.next() };
+        if state.publish(&paused).await? {
+            return Ok(paused);
         }
     }
 }
@@ -182,51 +199,140 @@ pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
     order: Rebuild,
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<Generations, Fault> {
-    let mut begins = order.begins;
+    let mut course = Course { begins: order.begins, index: None };
+    let (mut first_fault, mut last_fault) = (0, None);
     loop {
-        let config = ports.state().generations().await?.unwrap_or_else(|| Generations::none(alias));
-        let Some(step) = config.step(order, begins).map_err(refused)? else { return Ok(config) };
-        // A rebuild that was resumed is not followed by another one. An index that an earlier one left is no rebuild.
-        begins &= step == Step::Drop;
-        if matches!(step, Step::Begin | Step::Pause | Step::Publish) {
-            check_mappings(&config, documents, order)?;
+        let fault = match next_step::<R, _, _>(ports, documents, alias, order, &mut course, progress).await {
+            Ok(None) => continue,
+            Ok(Some(config)) => return Ok(config),
+            Err(fault) => fault,
+        };
+        let now = ports.time().micros();
+        if last_fault.is_none_or(|last| after(last, OUTAGE_GAP) <= now) {
+            first_fault = now;
         }
-        match step {
-            Step::Begin => begin(ports, documents, config, progress).await?,
-            Step::Fill => fill::<R, _, _>(ports, documents, config, order, progress).await?,
-            Step::Publish => publish_after_pause(ports, config, order, progress).await?,
-            Step::Swap => swap(ports, config, progress).await?,
-            Step::Drop => drop_index(ports, config, progress).await?,
-            Step::Pause => {
-                ports.state().publish(&Generations { paused: true, ..config.next() }).await?;
+        last_fault = Some(now);
+        let left = after(first_fault, order.patience).saturating_sub(now);
+        let left = Duration::from_micros(u64::try_from(left).unwrap_or_default());
+        if !fault.passing || left.is_zero() {
+            return Err(fault);
+        }
+        progress(Progress::Retrying { reason: fault.to_string(), left });
+        ports.time().wait(RETRY_INTERVAL).await;
+    }
+}
+
+/// What an order has done so far.
+struct Course {
+    /// Whether it begins a rebuild if none is under way.
+    begins: bool,
+    /// The index of the rebuild that it carries out.
+    index: Option<String>,
+}
+
+/// Makes the next step. Returns the config item if the goal is reached.
+async fn next_step<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    alias: &str,
+    order: Rebuild,
+    course: &mut Course,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<Option<Generations>, Fault> {
+    let config = ports.state().generations().await?.unwrap_or_else(|| Generations::none(alias));
+    // Another command may have cancelled the rebuild between two steps. This one begins no other.
+    if course.index.as_ref().is_some_and(|index| !config.has(index)) {
+        return Err(refused("the rebuild was cancelled"));
+    }
+    let Some(mut step) = config.step(order, course.begins).map_err(refused)? else { return Ok(Some(config)) };
+    let resumes_drop = step == Step::Drop && config.replaces && order.replaces && course.begins;
+    if resumes_drop && is_serving_lost(ports, &config).await? {
+        step = Step::Begin;
+    }
+    if order.goal == Goal::Serve && matches!(step, Step::Pause | Step::Publish | Step::Fill | Step::Swap) {
+        course.index = config.unfinished().map(|generation| generation.index.clone());
+    }
+    if matches!(step, Step::Begin | Step::Pause | Step::Publish) {
+        let (replaces, remedy) = match step {
+            Step::Begin => (order.replaces, "add `--replace`"),
+            _ => (config.replaces, "cancel the rebuild, and start it with `--replace`"),
+        };
+        check_mappings(&config, documents, replaces, remedy)?;
+    }
+    let (was_replacing, filled) = (config.replaces, config.clone());
+    match step {
+        Step::Begin => begin(ports, documents, config, order, progress).await?,
+        Step::Fill | Step::Swap => {
+            let made = match step {
+                Step::Fill => fill::<R, _, _>(ports, documents, config, order, progress).await,
+                _ => swap(ports, config, progress).await,
+            };
+            if let Err(fault) = made {
+                return Err(deletion(ports, &filled).await.unwrap_or(fault));
             }
-            Step::RefillKept | Step::PrepareRollback | Step::Release | Step::Abandon => {
-                let next = changed(&config, step);
-                if ports.state().publish(&next).await? && step == Step::Release {
-                    progress(Progress::Released);
-                }
+        }
+        Step::Publish => publish_after_pause(ports, config, order, progress).await?,
+        Step::Drop => drop_index(ports, config, progress).await?,
+        Step::Pause => {
+            ports.state().publish(&Generations { mirror_paused: true, ..config.next() }).await?;
+        }
+        Step::RefillKept | Step::PrepareRollback | Step::Release | Step::Abandon => {
+            let next = changed(&config, step);
+            if ports.state().publish(&next).await? && step == Step::Release {
+                progress(Progress::Released);
             }
         }
     }
+    // A rebuild that was resumed is not followed by another one. An index that an earlier one left is no rebuild.
+    if step != Step::Drop || was_replacing {
+        course.begins = false;
+    }
+    Ok(None)
+}
+
+/// Whether the index that serves does not exist any more.
+async fn is_serving_lost<P: Ports>(ports: &P, config: &Generations) -> Result<bool, Fault> {
+    match config.of(Phase::Serving) {
+        Some(serving) => Ok(!ports.index().exists(&serving.index).await?),
+        None => Ok(true),
+    }
+}
+
+/// Returns the fault that says that the index which is filled, or is about to serve, was deleted by hand. Returns `None`
+/// if it exists, or if that cannot be known.
+async fn deletion<P: Ports>(ports: &P, config: &Generations) -> Option<Fault> {
+    let wanted = config.unfinished()?;
+    if ports.index().exists(&wanted.index).await.ok()? {
+        return None;
+    }
+    // Another command may have cancelled the rebuild, and deleted it.
+    let present = ports.state().generations().await.ok()??;
+    let is_wanted = present.has(&wanted.index);
+    let what_to_do = match present.phases().is_rolling_back() {
+        true => "start a rebuild with `--replace`",
+        false => "cancel the rebuild and start it again",
+    };
+    is_wanted.then(|| refused(format_args!("{} was deleted: {what_to_do}", wanted.index)))
 }
 
 /// Checks that the code writes each index that is written once the new one is published. A rebuild that was refused
 /// later would leave the mirror paused.
-fn check_mappings(config: &Generations, documents: &impl Documents, order: Rebuild) -> Result<(), Fault> {
-    for generation in config.written.iter().filter(|_| !order.replaces) {
-        generation.check_mapping(documents).map_err(|reason| {
-            refused(format_args!("{reason}. This code cannot write it until then: add `--replace`"))
-        })?;
+fn check_mappings(config: &Generations, documents: &impl Documents, replaces: bool, remedy: &str) -> Result<(), Fault> {
+    for generation in config.written.iter().filter(|_| !replaces) {
+        generation
+            .check_mapping(documents)
+            .map_err(|reason| refused(format_args!("{reason}. This code cannot write it until then: {remedy}")))?;
     }
     config.planned.iter().try_for_each(|planned| planned.check_mapping(documents)).map_err(refused)
 }
 
-/// Creates an index under a name that was never used. Nothing has written the first index before it is published, so
-/// there is no pause.
+/// Creates an index under a name that was never used. Before the very first index no batch was handled, so there is no
+/// pause.
 async fn begin<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     config: Generations,
+    order: Rebuild,
     progress: &impl Fn(Progress),
 ) -> Result<(), Fault> {
     let mapping = documents.mapping();
@@ -242,13 +348,15 @@ async fn begin<P: Ports, D: Documents>(
         unpublished.push(index);
     };
     let generation = Generation { index, mapping: mapping.version, phase: Phase::Filling };
-    let is_first = config.written.is_empty();
-    let mut next = Generations { last: number, held: false, ..config.next() };
+    // After a cancelled rebuild nothing is written either, but earlier batches were handled in an index that is dropped.
+    let is_first = config.written.is_empty() && config.dropping.is_empty();
+    let replaces = order.replaces && !config.written.is_empty();
+    let mut next = Generations { last: number, rebuild_paused: false, replaces, ..config.next() };
     if is_first {
         next.written.push(generation);
     } else {
         next.planned = Some(generation);
-        next.paused = true;
+        next.mirror_paused = true;
         // Orders that created them have not published them, and cannot any more. Before the first index, they may be of
         // an earlier deployment.
         next.dropping.extend(unpublished);
@@ -269,8 +377,8 @@ async fn publish_after_pause<P: Ports>(
     order: Rebuild,
     progress: &impl Fn(Progress),
 ) -> Result<(), Fault> {
-    let mut next = Generations { paused: false, planned: None, ..config.next() };
-    if order.replaces {
+    let mut next = Generations { mirror_paused: false, planned: None, ..config.next() };
+    if next.replaces {
         next.dropping.extend(next.written.drain(..).map(|generation| generation.index));
     }
     next.written.extend(config.planned);
@@ -364,6 +472,8 @@ async fn drop_index<P: Ports>(ports: &P, config: Generations, progress: &impl Fn
     };
     ports.index().delete(&config.alias, &serving.index, &index).await?;
     ports.state().forget(&index).await?;
+    // A rebuild that replaces an index ends with its deletion.
+    next.replaces &= !next.dropping.is_empty();
     if ports.state().publish(&next).await? {
         progress(Progress::Dropped);
     }
@@ -387,8 +497,9 @@ fn changed(config: &Generations, step: Step) -> Generations {
         next.written = serving;
         let others: Vec<Generation> = others;
         next.dropping.extend(others.into_iter().chain(next.planned.take()).map(|generation| generation.index));
-        next.paused = false;
-        next.held = false;
+        next.mirror_paused = false;
+        next.rebuild_paused = false;
+        next.replaces = false;
     }
     next
 }
@@ -407,6 +518,16 @@ impl Generations {
     /// Whether an index was created that does not serve yet.
     pub fn is_rebuilding(&self) -> bool {
         self.planned.is_some() || self.phases().filling.is_some() || self.phases().is_advancing()
+    }
+
+    /// Returns the index that is filled or is about to serve.
+    fn unfinished(&self) -> Option<&Generation> {
+        self.of(Phase::Filling).or(self.of(Phase::Audited)).or(self.planned.as_ref())
+    }
+
+    /// Whether an index is written, or is to be published.
+    fn has(&self, index: &str) -> bool {
+        self.written.iter().chain(&self.planned).any(|generation| generation.index == index)
     }
 
     fn phases(&self) -> Phases {
@@ -431,14 +552,20 @@ impl Generations {
 
     fn to_serve(&self, begins: bool, replaces: bool) -> Next {
         let phases = self.phases();
-        if self.held {
+        if self.rebuild_paused {
             return Err("the rebuild is paused: resume or cancel it".to_owned());
+        }
+        // Without an index that serves there is nothing left to replace.
+        if replaces && !self.replaces && self.is_rebuilding() && phases.serving.is_some() {
+            return Err(
+                "this rebuild was begun without `--replace`: go on without it, or cancel the rebuild".to_owned()
+            );
+        }
+        if self.planned.is_some() {
+            return Ok(Some(if self.mirror_paused { Step::Publish } else { Step::Pause }));
         }
         if self.written.is_empty() {
             return Ok(Some(Step::Begin));
-        }
-        if self.planned.is_some() {
-            return Ok(Some(if self.paused { Step::Publish } else { Step::Pause }));
         }
         if phases.is_advancing() {
             return Ok(Some(Step::Swap));
@@ -446,8 +573,8 @@ impl Generations {
         if phases.filling.is_some() {
             return Ok(Some(Step::Fill));
         }
-        // The other steps need an index that may be lost.
-        if begins && replaces {
+        // The other steps need an index that may be lost. A rebuild that replaces an index ends with its deletion.
+        if begins && replaces && !self.replaces {
             return Ok(Some(Step::Begin));
         }
         if phases.is_rolling_back() {
@@ -492,8 +619,6 @@ impl Generations {
         let phases = self.phases();
         if phases.is_rolling_back() {
             Ok(Some(Step::Swap))
-        } else if self.is_rebuilding() && phases.serving.is_none() {
-            Err("no other index is written: start the rebuild again, which resumes it".to_owned())
         } else if self.is_rebuilding() || phases.was_rolled_back() {
             Ok(Some(Step::Abandon))
         } else if phases.kept.is_some() {
@@ -503,8 +628,9 @@ impl Generations {
         }
     }
 
+    /// Without an index that serves, none is deleted, since readers may still search it.
     fn to_drop(&self) -> Option<Step> {
-        (!self.dropping.is_empty()).then_some(Step::Drop)
+        (!self.dropping.is_empty() && self.phases().serving.is_some()).then_some(Step::Drop)
     }
 }
 

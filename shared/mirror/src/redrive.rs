@@ -51,6 +51,8 @@ pub struct Redriven {
     pub others: usize,
     /// The number of objects of the mirror whose records cannot be read. They are left as they are.
     pub unreadable: usize,
+    /// The name of one of them.
+    pub unreadable_object: Option<String>,
     /// The number of entries of the quarantine that no repair clears, but only their dismissal.
     pub unrepairable: usize,
     /// The results of repairs, one for each key and generation.
@@ -99,16 +101,24 @@ pub async fn redrive_records(
     run.all::<ProductionRules>().await
 }
 
+/// The objects of the records that a handler gave up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountedGivenUp {
+    pub objects: usize,
+    /// When the newest was stored, in milliseconds since 1970-01-01T00:00:00Z.
+    pub newest: Option<i64>,
+}
+
 /// Counts the objects of the records that this handler gave up, to at most this number.
 pub async fn count_given_up(
     system: &'static System,
     engines: &Engines,
     handler: &str,
     at_most: usize,
-) -> Result<usize, Fault> {
+) -> Result<CountedGivenUp, Fault> {
     let failures = ObjectFailures::new(engines, system);
     let function = engines.config.function(system.name, handler);
-    let (mut count, mut after) = (0, None::<String>);
+    let (mut count, mut newest, mut after) = (0, None, None::<String>);
     while count < at_most {
         let page = failures.list(after.as_deref(), at_most).await?;
         let Some(last) = page.last() else { break };
@@ -116,13 +126,15 @@ pub async fn count_given_up(
         // A body may have 6 MB, so few are in memory at a time.
         let is_own = async |object: &GivenUp| {
             let body = failures.read(&object.name).await?;
-            Ok::<_, Fault>(body.is_some_and(|body| GivenUpRecords::of_function(&body, &function).is_some()))
+            let is_own = body.is_some_and(|body| GivenUpRecords::of_function(&body, &function).is_some());
+            Ok::<_, Fault>(is_own.then_some(object.since / 1000))
         };
-        let are_own: Vec<_> = page.iter().map(is_own).collect();
-        let are_own: Vec<bool> = stream::iter(are_own).buffer_unordered(CONCURRENCY).try_collect().await?;
-        count += are_own.into_iter().filter(|is_own| *is_own).count();
+        let times: Vec<_> = page.iter().map(is_own).collect();
+        let times: Vec<Option<i64>> = stream::iter(times).buffer_unordered(CONCURRENCY).try_collect().await?;
+        count += times.iter().flatten().count();
+        newest = times.into_iter().flatten().max().max(newest);
     }
-    Ok(count.min(at_most))
+    Ok(CountedGivenUp { objects: count.min(at_most), newest })
 }
 
 /// One redrive.
@@ -173,7 +185,10 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
             return Ok(());
         };
         let Ok(records) = records(&given_up.payload) else {
-            self.note(redriven, |redriven| redriven.unreadable += 1);
+            self.note(redriven, |redriven| {
+                redriven.unreadable += 1;
+                redriven.unreadable_object.get_or_insert_with(|| object.name.clone());
+            });
             return Ok(());
         };
         let mut lost = Vec::new();

@@ -9,7 +9,7 @@ use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::Heartbeat;
 use crate::mirrored::HANDLER;
 use crate::ports::{Fault, State};
-use crate::redrive::count_given_up;
+use crate::redrive::{CountedGivenUp, count_given_up};
 
 /// The status of a system's search.
 #[derive(Clone, Debug)]
@@ -89,13 +89,17 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
     };
     let now = engines.clock.micros() / 1000;
     let heartbeats = state.heartbeats().await?;
-    let slowest =
-        heartbeats.iter().filter_map(|heartbeat| Some((heartbeat.lag(now)?, heartbeat))).max_by_key(|it| it.0);
     let written = generations.as_ref().map(|generations| generations.written.as_slice()).unwrap_or_default();
     let markers = count_markers(&state, written).await?;
-    let given_up = count_given_up(system, engines, HANDLER, MAX_STATUS_COUNT).await?;
+    let CountedGivenUp { objects: given_up, newest } =
+        count_given_up(system, engines, HANDLER, MAX_STATUS_COUNT).await?;
+    let slowest = slowest(&heartbeats, newest, now);
     let trouble = match &generations {
         None => Some((StatusWord::Unindexed, "no index is published yet: create the first index".to_owned())),
+        Some(generations) if generations.written.is_empty() && generations.planned.is_none() => {
+            let reason = format!("no index is written, and every batch waits: `cairn rebuild start {}`", system.name);
+            Some((StatusWord::Unindexed, reason))
+        }
         Some(generations) => of_indexes(engines, generations, mapping).await?,
     };
     let trouble = trouble
@@ -112,6 +116,15 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
         None => None,
     };
     Ok(Status { word, reason, generations, markers, given_up, lag: slowest.map(|(age, _)| age), audited })
+}
+
+/// Returns the age of search and the heartbeat of the table that lags most, if one lags. Records that were reported
+/// before Lambda gave records up may be these. If others wait, they are reported again. Times are in milliseconds.
+fn slowest(heartbeats: &[Heartbeat], given_up: Option<i64>, now: i64) -> Option<(i64, &Heartbeat)> {
+    let waits =
+        |heartbeat: &&Heartbeat| heartbeat.reason.is_none() || given_up.is_none_or(|given_up| given_up < heartbeat.at);
+    let lagging = heartbeats.iter().filter(waits).filter_map(|heartbeat| Some((heartbeat.lag(now)?, heartbeat)));
+    lagging.max_by_key(|(age, _)| *age)
 }
 
 /// Returns what is not as it should be with the indexes.
@@ -132,13 +145,11 @@ async fn of_indexes(
         return Ok(Some((StatusWord::Outdated, outdated.mapping_difference(None, mapping))));
     }
     let names: Vec<&str> = written.iter().map(|generation| generation.index.as_str()).collect();
-    if generations.paused {
-        return Ok(Some((
-            StatusWord::Rebuilding,
-            format!("{}: every batch waits for another index", names.join(", ")),
-        )));
+    if generations.mirror_paused {
+        let next = generations.planned.as_ref().map_or("another index", |planned| planned.index.as_str());
+        return Ok(Some((StatusWord::Rebuilding, format!("every batch waits for {next}"))));
     }
-    if generations.held {
+    if generations.rebuild_paused {
         return Ok(Some((StatusWord::Rebuilding, "the rebuild is paused".to_owned())));
     }
     if let Some(filling) = generations.of(Phase::Filling) {
@@ -180,4 +191,21 @@ fn many(count: usize, what: &str) -> String {
 
 fn plural(what: &str) -> String {
     what.strip_suffix('y').map_or_else(|| format!("{what}s"), |start| format!("{start}ies"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heartbeat::tests::heartbeat;
+
+    #[test]
+    fn records_that_were_given_up_do_not_lag() {
+        let reported = heartbeat(1_000_000, 90_000, Some("search is down"));
+        let lag = |given_up| slowest(std::slice::from_ref(&reported), given_up, 1_001_000).map(|(age, _)| age);
+        assert_eq!((lag(None), lag(Some(999_999))), (Some(91_010), Some(91_010)));
+        assert_eq!((lag(Some(1_000_000)), lag(Some(1_000_500))), (None, None));
+        // Late records that were handled are not those.
+        let handled = heartbeat(1_000_000, 90_000, None);
+        assert!(slowest(&[handled], Some(1_000_500), 1_001_000).is_some());
+    }
 }

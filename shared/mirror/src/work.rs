@@ -86,7 +86,7 @@ pub(crate) async fn process_batch<R: Rules, P: Ports, D: Documents>(
 fn targets<D: Documents>(read: Option<Result<Option<Generations>, Fault>>, documents: &D) -> Result<Targets, String> {
     let read = read.ok_or("the time was up before the generations were read")?;
     let generations = read.map_err(|fault| fault.to_string())?;
-    if generations.as_ref().is_some_and(|generations| generations.paused) {
+    if generations.as_ref().is_some_and(|generations| generations.mirror_paused) {
         return Err("another generation is about to be published: every batch is reported until then".to_owned());
     }
     let written = generations.map(|generations| generations.written).unwrap_or_default();

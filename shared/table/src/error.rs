@@ -2,11 +2,12 @@
 
 use std::error::Error as StdError;
 
-use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 
 use crate::access::Undeclared;
 use crate::attribute::Item;
 use crate::key::{Key, KeyTooLong};
+use crate::no_answer;
 use crate::rev::Rev;
 
 /// Why a call failed. Nothing was written, except possibly where the error is [`Error::Engine`].
@@ -50,7 +51,7 @@ pub enum Error {
     #[error("an item does not fit its type: {0}")]
     Misfit(String),
     /// The engine failed, did not answer, or refused the request for a reason that the caller cannot fix.
-    #[error("{engine} failed: {}", DisplayErrorContext(.source.as_ref()))]
+    #[error("{engine} failed: {}", no_answer::describe(.source.as_ref()))]
     Engine { engine: &'static str, source: Box<dyn StdError + Send + Sync> },
 }
 

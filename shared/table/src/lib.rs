@@ -57,6 +57,7 @@
 //! | configure engines | [`Config`], [`Engines`], [`Clock`] |
 //! | compute the permissions of a role | [`grant`] |
 //! | trace the calls of one request | [`Trace`] |
+//! | name the cause of a request without an answer | [`no_answer`] |
 //! | report an impossible state | [`never!`] |
 
 pub mod access;
@@ -78,6 +79,7 @@ pub mod idempotency;
 pub mod item;
 pub mod key;
 mod limit;
+pub mod no_answer;
 #[doc(hidden)]
 pub mod objects;
 pub mod ordered;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::Trace;
 use crate::access::{Access, AccessPattern, Call, Undeclared};
 use crate::engines::SearchClientError;
+use crate::no_answer;
 
 /// Longer than any of our searches takes, shorter than a client waits.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -93,7 +94,7 @@ pub fn complete<T: DeserializeOwned>(answer: &str) -> Result<T, SearchError> {
 
 impl From<opensearch::Error> for SearchError {
     fn from(error: opensearch::Error) -> Self {
-        Self::Unavailable(error.to_string())
+        Self::Unavailable(no_answer::describe(&error))
     }
 }
 

@@ -134,7 +134,10 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         match R::classify(answer) {
             Class::Done => self.end::<R>(write.group, Event::Written(write)),
             Class::Conflict => self.end::<R>(write.group, Event::Conflict(write)),
-            Class::Retry => again.push(write),
+            Class::Retry => {
+                self.note_error(&format_args!("{}: {}", answer.status, failure(answer.error).reason()));
+                again.push(write);
+            }
             Class::Report => {
                 let reason = format_args!("{}: {}", answer.status, failure(answer.error).reason());
                 self.fail::<R>(write.group, &reason);

@@ -24,8 +24,10 @@ pub async fn index(index: &impl Index, fixture: &impl Fixture, alias: &str) -> R
 
     let missing = bulk(index, &write, &[line("a", 10, "external", "{}")]).await?;
     same("a write to an alias that is missing", missing, vec![(404, "index_not_found_exception".to_owned())])?;
+    same("an index exists before it is created", index.exists(&first).await?, false)?;
     same("an index is created", index.create(&first, &body).await?, true)?;
     same("an index is created again", index.create(&first, &body).await?, false)?;
+    same("an index exists", index.exists(&first).await?, true)?;
 
     versions(index, &write).await?;
     listings(index, &first, &write).await?;

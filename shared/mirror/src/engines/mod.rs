@@ -7,9 +7,9 @@ mod search;
 mod state;
 mod time;
 
-use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
-use table::Engines;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use table::schema::System;
+use table::{Engines, no_answer};
 use tokio::time::Instant;
 
 use crate::documents::Shapes;
@@ -89,7 +89,7 @@ impl<'e, S: Shapes> Ports for Production<'e, S> {
 fn condition_held<T, E, R>(engine: &'static str, answer: Result<T, SdkError<E, R>>) -> Result<bool, Fault>
 where
     E: ProvideErrorMetadata + std::error::Error + 'static,
-    R: std::fmt::Debug,
+    R: std::fmt::Debug + 'static,
 {
     match answer {
         Ok(_) => Ok(true),
@@ -102,7 +102,7 @@ where
 fn fault<E, R>(engine: &'static str, error: &SdkError<E, R>) -> Fault
 where
     E: ProvideErrorMetadata + std::error::Error + 'static,
-    R: std::fmt::Debug,
+    R: std::fmt::Debug + 'static,
 {
     const REFUSALS: [&str; 6] = [
         "AccessDenied",
@@ -112,9 +112,54 @@ where
         "UnrecognizedClientException",
         "ValidationException",
     ];
-    let reason = DisplayErrorContext(error);
+    let reason = no_answer::describe(error);
     match error.code() {
         Some(code) if REFUSALS.contains(&code) => Fault::lasting(engine, reason),
         _ => Fault::passing(engine, reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use table::{Clock, Config, Key};
+
+    use super::*;
+    use crate::documents::NoShapes;
+    use crate::ports::{Failures as _, Index as _, Items as _, Quarantine as _, State as _};
+    use crate::simulation::toy::{TOY, TREES};
+
+    /// Returns the address of a port on which nobody listens.
+    fn refusing() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}", listener.local_addr().unwrap())
+    }
+
+    #[tokio::test]
+    async fn fault_of_each_engine_that_is_down_names_the_cause() {
+        let config = Config {
+            dynamodb: Some(refusing()),
+            s3: Some(refusing()),
+            credentials: Some(("local".to_owned(), "local".to_owned())),
+            ..Config::new("ca-central-1", &refusing())
+        };
+        let engines = Engines::new(config, Clock::system());
+        let ports = Production::new(&engines, &TOY, &NoShapes, None).unwrap();
+        let key = Key::new("a", "b".to_owned());
+        let failures = ObjectFailures::new(&engines, &TOY);
+        let (search, items, state, kept, listed) = tokio::join!(
+            ports.index().refresh("toy-000001"),
+            ports.items().read(&TREES, &key),
+            ports.state().generations(),
+            ports.quarantine().keep("a", String::new()),
+            failures.list(None, 1),
+        );
+        let faults =
+            [search.unwrap_err(), items.unwrap_err(), state.unwrap_err(), kept.unwrap_err(), listed.unwrap_err()];
+        for fault in faults {
+            assert_eq!(fault.reason, "it does not respond (connection refused)", "{}", fault.engine);
+            assert!(fault.passing);
+        }
     }
 }

@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use table::search::complete;
-use table::{Engines, Trace};
+use table::{Engines, Trace, no_answer};
 
 use crate::lines::Tombstone;
 use crate::ports::{DocumentPage, Fault, Index, Reply, StoredDocument};
@@ -50,9 +50,9 @@ impl<'e> OpenSearchIndex<'e> {
         headers.extend(Trace::current_header());
         let transport = self.client.transport();
         let answer = transport.send(method, path, headers, None::<&()>, body, Some(REQUEST_TIMEOUT)).await;
-        let answer = answer.map_err(|error| Fault::passing(ENGINE, error))?;
+        let answer = answer.map_err(|error| Fault::passing(ENGINE, no_answer::describe(&error)))?;
         let status = answer.status_code().as_u16();
-        let body = answer.bytes().await.map_err(|error| Fault::passing(ENGINE, error))?;
+        let body = answer.bytes().await.map_err(|error| Fault::passing(ENGINE, no_answer::describe(&error)))?;
         Ok(Reply { status, body })
     }
 
@@ -68,11 +68,6 @@ impl<'e> OpenSearchIndex<'e> {
     /// Carries out all actions in one step.
     async fn change_aliases(&self, actions: Vec<Value>) -> Result<(), Fault> {
         self.json(Method::Post, "/_aliases", Some(&json!({ "actions": actions })), &[200]).await.map(drop)
-    }
-
-    async fn exists(&self, index: &str) -> Result<bool, Fault> {
-        let (status, _) = self.json(Method::Get, &format!("/{index}/_alias"), None, &[200, 404]).await?;
-        Ok(status == 200)
     }
 
     /// Whether an alias names this index.
@@ -274,6 +269,11 @@ impl Index for OpenSearchIndex<'_> {
             400 if taken() => Ok(false),
             _ => Err(refusal(index, &reply)),
         }
+    }
+
+    async fn exists(&self, index: &str) -> Result<bool, Fault> {
+        let (status, _) = self.json(Method::Get, &format!("/{index}/_alias"), None, &[200, 404]).await?;
+        Ok(status == 200)
     }
 
     async fn refresh(&self, index: &str) -> Result<(), Fault> {

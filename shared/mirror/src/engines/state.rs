@@ -134,10 +134,12 @@ impl State for DynamoState<'_> {
         let written = generations.written.iter().map(described);
         let mut item = key(CONFIG_PK, CONFIG_SK);
         item.insert("alias".to_owned(), S(generations.alias.clone()));
-        item.insert("paused".to_owned(), Bool(generations.paused));
+        // An earlier release reads these two names.
+        item.insert("paused".to_owned(), Bool(generations.mirror_paused));
         item.insert("generations".to_owned(), L(written.collect()));
         item.extend(generations.planned.as_ref().map(|planned| ("planned".to_owned(), described(planned))));
-        item.insert("held".to_owned(), Bool(generations.held));
+        item.insert("held".to_owned(), Bool(generations.rebuild_paused));
+        item.insert("replaces".to_owned(), Bool(generations.replaces));
         item.insert("dropping".to_owned(), L(generations.dropping.iter().cloned().map(S).collect()));
         item.insert("last".to_owned(), N(generations.last.to_string()));
         self.put_next(item, generations.epoch).await
@@ -267,10 +269,11 @@ fn generations(item: &Attributes) -> Option<Generations> {
     Some(Generations {
         epoch: number(item, "epoch")?,
         alias: text(item, "alias")?.to_owned(),
-        paused: matches!(item.get("paused"), Some(Bool(true))),
+        mirror_paused: matches!(item.get("paused"), Some(Bool(true))),
         written: written.collect::<Option<_>>()?,
         planned: planned.transpose().ok()?,
-        held: matches!(item.get("held"), Some(Bool(true))),
+        rebuild_paused: matches!(item.get("held"), Some(Bool(true))),
+        replaces: matches!(item.get("replaces"), Some(Bool(true))),
         dropping: dropping.collect(),
         last: number(item, "last").and_then(|last| u32::try_from(last).ok()).unwrap_or_default(),
     })

@@ -183,6 +183,7 @@ pub(super) enum Checkpoint {
 pub(super) struct Config {
     pub(super) epoch: u64,
     pub(super) paused: bool,
+    pub(super) replaces: bool,
     pub(super) stages: [Stage; GENERATIONS],
     /// The number of generations that were ever created.
     pub(super) last: u32,
@@ -199,8 +200,13 @@ pub(super) enum Stage {
 
 impl Config {
     pub(super) fn generations(self) -> Generations {
-        let mut generations =
-            Generations { epoch: self.epoch, paused: self.paused, last: self.last, ..Generations::none(ALIAS) };
+        let mut generations = Generations {
+            epoch: self.epoch,
+            mirror_paused: self.paused,
+            replaces: self.replaces,
+            last: self.last,
+            ..Generations::none(ALIAS)
+        };
         for (number, stage) in self.stages.into_iter().enumerate() {
             match stage {
                 Stage::Absent => {}
@@ -219,7 +225,13 @@ impl Config {
         }
         generations.planned.iter().for_each(|planned| stages[number_of_index(&planned.index)] = Stage::Planned);
         generations.dropping.iter().for_each(|index| stages[number_of_index(index)] = Stage::Dropping);
-        Self { epoch: generations.epoch, paused: generations.paused, stages, last: generations.last }
+        Self {
+            epoch: generations.epoch,
+            paused: generations.mirror_paused,
+            replaces: generations.replaces,
+            stages,
+            last: generations.last,
+        }
     }
 
     /// Returns the phase of a generation that is written.

@@ -21,17 +21,18 @@ impl<R: Rules> Explorer<R> {
         let phase = |phase| state.world.phases().find(|(_, of)| *of == phase).map(|(number, _)| number);
         let is_written = |stage| config.stages.contains(&stage);
         let (serving, kept) = (phase(Phase::Serving), phase(Phase::Kept));
+        let is_cancelled = state.world.phases().next().is_none();
         let is_under_way = is_written(Stage::Planned) || phase(Phase::Filling).or(phase(Phase::Audited)).is_some();
         let was_rolled_back = kept > serving;
         let is_dropping = is_written(Stage::Dropping) && !is_under_way;
         // An order that poison keeps from its goal changes nothing until the poison is cured.
         let is_poisoned = |number: usize| state.world.is_scanned(number) && state.world.markers[number] != [None; KEYS];
         let is_hopeless = phase(Phase::Filling).is_some_and(is_poisoned);
-        if is_under_way || was_rolled_back {
+        if is_under_way || was_rolled_back || is_cancelled {
             if !is_hopeless {
                 self.order(state.clone(), Goal::Serve, false);
             }
-            if state.left.cancels > 0 && serving.is_some() {
+            if state.left.cancels > 0 && !(is_cancelled && !is_under_way) {
                 let mut next = state.clone();
                 next.left.cancels -= 1;
                 self.order(next, Goal::Cancel, false);
@@ -52,7 +53,15 @@ impl<R: Rules> Explorer<R> {
 
     fn order(&mut self, state: State, goal: Goal, begins: bool) {
         let replaces = self.scenario.replaces;
-        let order = Rebuild { goal, begins, replaces, pause: Duration::ZERO, accepts_quarantine: false, audit: None };
+        let order = Rebuild {
+            goal,
+            begins,
+            replaces,
+            pause: Duration::ZERO,
+            accepts_quarantine: false,
+            audit: None,
+            patience: Duration::ZERO,
+        };
         let step = self.text(|| format!("an operator orders: {goal:?}"));
         self.start(step, state, Role::Operator, Task::Rebuild(order), self.scenario.clocks[0]);
     }

@@ -154,6 +154,11 @@ impl Index for Recorded {
         }
     }
 
+    /// No explored index is deleted by hand.
+    async fn exists(&self, _: &str) -> Result<bool, Fault> {
+        Ok(true)
+    }
+
     async fn refresh(&self, _: &str) -> Result<(), Fault> {
         self.done(Call::Refresh).await
     }

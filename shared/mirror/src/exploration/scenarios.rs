@@ -191,6 +191,13 @@ fn rebuild_that_replaces_the_older_index_breaks_no_invariant() {
     holds(Scenario { replaces: true, ..scenario });
 }
 
+/// Nothing is written after the cancel, until another index is filled.
+#[test]
+fn cancelled_rebuild_that_replaces_the_older_index_breaks_no_invariant() {
+    let left = Budget { writes: sized(1, 2), zombies: 0, stops: 1, cancels: 1, ..rebuild() };
+    holds(Scenario { replaces: true, ..Scenario::new("rebuild, replaces, cancelled", 1, 1, left) });
+}
+
 #[test]
 fn rebuild_that_is_stopped_breaks_no_invariant() {
     short_batches("rebuild, stopped", Budget { writes: sized(1, 2), zombies: 0, stops: 1, ..rebuild() });

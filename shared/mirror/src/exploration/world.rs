@@ -69,6 +69,7 @@ impl World {
             config: Some(Config {
                 epoch: 1,
                 paused: false,
+                replaces: false,
                 stages: [Stage::Written(Phase::Serving), Stage::Absent, Stage::Absent, Stage::Absent],
                 last: 1,
             }),

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::LazyLock;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures::task::noop_waker_ref;
 use table::{Config, Key, TOMBSTONES};
@@ -48,7 +49,7 @@ impl Invocation {
     pub(crate) fn first_index<R: Rules>(shared: &Shared) -> Self {
         let ports = shared.clone();
         let future = async move {
-            let made = first_index::create::<R, _, _>(&ports, &Leaves, "toy", &|_| ()).await;
+            let made = first_index::create::<R, _, _>(&ports, &Leaves, "toy", Duration::ZERO, &|_| ()).await;
             Ended::FirstIndex(made.map(drop))
         };
         Self { future: Box::pin(future), records: 0..0 }

@@ -106,17 +106,19 @@ impl Index for Shared {
         self.ask(Kind::Write, move |world, _| Ok(world.search.create(&index, &body))).await
     }
 
-    async fn refresh(&self, _: &str) -> Result<(), Fault> {
-        self.ask(Kind::Write, |_, _| Ok(())).await
+    async fn exists(&self, index: &str) -> Result<bool, Fault> {
+        let index = index.to_owned();
+        self.ask(Kind::Read, move |world, _| Ok(world.search.exists(&index))).await
+    }
+
+    async fn refresh(&self, index: &str) -> Result<(), Fault> {
+        let index = index.to_owned();
+        self.ask(Kind::Write, move |world, _| world.search.exists(&index).then_some(()).ok_or_else(missing)).await
     }
 
     async fn serve(&self, alias: &str, index: &str) -> Result<(), Fault> {
         let (alias, index) = (alias.to_owned(), index.to_owned());
-        self.ask(Kind::Write, move |world, _| {
-            world.search.swap(&alias, &index);
-            Ok(())
-        })
-        .await
+        self.ask(Kind::Write, move |world, _| world.search.swap(&alias, &index).then_some(()).ok_or_else(missing)).await
     }
 
     async fn documents(&self, alias: &str, after: Option<&str>, limit: usize) -> Result<DocumentPage, Fault> {
@@ -141,13 +143,11 @@ impl Index for Shared {
 
     async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
         let (alias, index) = (alias.to_owned(), index.to_owned());
-        let missing = || Fault::lasting("simulated", "no such index");
         self.ask(Kind::Write, move |world, _| world.search.swap(&alias, &index).then_some(()).ok_or_else(missing)).await
     }
 
     async fn delete(&self, alias: &str, serving: &str, index: &str) -> Result<(), Fault> {
         let (alias, serving, index) = (alias.to_owned(), serving.to_owned(), index.to_owned());
-        let missing = || Fault::lasting("simulated", "no such index");
         self.ask(Kind::Write, move |world, _| {
             if !world.search.swap(&alias, &serving) && world.search.exists(&index) {
                 return Err(missing());
@@ -157,6 +157,10 @@ impl Index for Shared {
         })
         .await
     }
+}
+
+fn missing() -> Fault {
+    Fault::lasting("simulated", "no such index")
 }
 
 impl Items for Shared {

@@ -22,6 +22,7 @@ const START: Rebuild = Rebuild {
     pause: Duration::from_secs(90),
     accepts_quarantine: false,
     audit: Some(Duration::from_secs(1)),
+    patience: Duration::ZERO,
 };
 
 const WITHOUT_AUDIT: Rebuild = Rebuild { audit: None, ..START };
@@ -122,13 +123,13 @@ fn audit_of_a_paused_rebuild_stops_at_its_next_step() {
     let pause = |step| {
         if let Progress::Auditing(AuditStep::Items { .. }) = step {
             *steps.lock().unwrap() += 1;
-            shared.world().generations.as_mut().unwrap().held = true;
+            shared.world().generations.as_mut().unwrap().rebuild_paused = true;
         }
     };
     let paused = carry_out(&shared, START, pause).unwrap_err();
     assert!(paused.reason.starts_with("the rebuild is "), "{paused}");
     assert_eq!(*steps.lock().unwrap(), 1);
-    shared.world().generations.as_mut().unwrap().held = false;
+    shared.world().generations.as_mut().unwrap().rebuild_paused = false;
     carry_out(&shared, START, |_| ()).unwrap();
 }
 

@@ -1,5 +1,7 @@
 //! Single batches in a world without faults, except those that the test causes.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use table::Key;
 
@@ -24,7 +26,7 @@ pub(super) fn serving() -> Shared {
 }
 
 fn create_first_index(shared: &Shared) {
-    drive(shared, create::<ProductionRules, _, _>(shared, &Leaves, "toy", &|_| ())).unwrap();
+    drive(shared, create::<ProductionRules, _, _>(shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
 }
 
 pub(super) fn deliver(shared: &Shared, payload: &str) -> ProcessedBatch {
@@ -258,7 +260,7 @@ fn first_index_is_filled_from_the_table_and_items_without_revision_are_stamped()
 
     let steps = std::sync::Mutex::new(Vec::new());
     let tell = |step| steps.lock().unwrap().push(step);
-    let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", &tell)).unwrap();
+    let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", Duration::ZERO, &tell)).unwrap();
     assert_eq!(made.index, "toy-000001");
     assert_eq!(visible(&shared).len(), 6, "{:?}", visible(&shared));
     let steps = steps.into_inner().unwrap();
@@ -283,7 +285,8 @@ fn name_of_an_existing_index_is_not_used_again() {
     let shared = Shared::default();
     let body = crate::mapping::index_body(Leaves.mapping(), "toy-000001-write").unwrap();
     shared.world().search.create("toy-000001", &body);
-    let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", &|_| ())).unwrap();
+    let made =
+        drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
     assert_eq!(made.index, "toy-000002");
 }
 
