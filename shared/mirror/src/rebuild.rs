@@ -520,9 +520,9 @@ impl Generations {
         self.planned.is_some() || self.phases().filling.is_some() || self.phases().is_advancing()
     }
 
-    /// Returns the index that is filled or is about to serve.
+    /// Returns the index that is created, filled or about to serve.
     fn unfinished(&self) -> Option<&Generation> {
-        self.of(Phase::Filling).or(self.of(Phase::Audited)).or(self.planned.as_ref())
+        self.planned.as_ref().or(self.of(Phase::Filling)).or(self.of(Phase::Audited))
     }
 
     /// Whether an index is written, or is to be published.
