@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::first_broken;
+use super::reached::Reached;
 use super::schedule::Schedule;
+use super::seeds::{Prepare, base_seed, run_seed};
 use crate::classify::{Answer, Class, classify};
 use crate::fold::{Change, Decision, Fold, Presence, decide, fold};
 use crate::lines::{Identity, Tombstone, Versioning};
@@ -13,14 +14,42 @@ use crate::report::Unhandled;
 use crate::rules::{ProductionRules, Rules};
 use crate::settle::{Resolution, settle};
 
-/// Asserts that some schedule breaks this invariant.
+/// The number of schedules that show how often a mutant is found.
+const MEASURED: u64 = 300;
+
+/// The number of schedules that must find a mutant.
+const MOST: u64 = 20_000;
+
+/// Asserts that some schedule breaks this invariant, and prints how many do.
 #[track_caller]
-fn caught<R: Rules>(invariant: &str, prepare: fn(&Schedule<R>)) {
-    let broken =
-        (0..10_000).find_map(|seed| first_broken::<R>([seed], prepare).filter(|(_, how)| how.starts_with(invariant)));
-    let (seed, how) = broken.expect("no schedule of ten thousand finds this mutant");
-    println!("seed {seed}: {how}");
+fn caught<R: Rules>(invariant: &str, prepare: Prepare<R>) {
+    let first = base_seed();
+    let (mut run, mut found) = (0, 0_u64);
+    let mut example = None;
+    while run < MEASURED || (found == 0 && run < MOST) {
+        let broken = run_seed(first.wrapping_add(run), prepare, &mut Reached::default()).err();
+        run += 1;
+        if let Some(broken) = broken.filter(|broken| broken.invariant.starts_with(invariant)) {
+            found += 1;
+            example.get_or_insert(broken);
+        }
+    }
+    let example = example.expect("no schedule finds this mutant");
+    println!("found by {found} of {run} schedules, such as CAIRN_SEED={}: {}", example.seed, example.invariant);
 }
+
+#[test]
+fn failure_of_a_mutant_shrinks_to_a_short_story() {
+    let prepare: Prepare<NoSettle> = |_| ();
+    let first = base_seed();
+    let broken = (0..MOST).find_map(|number| run_seed(first + number, prepare, &mut Reached::default()).err());
+    let story = broken.expect("no schedule finds this mutant").story(prepare);
+    println!("{story}");
+    assert!(story.lines().count() <= SHORT_STORY, "{} lines", story.lines().count());
+}
+
+/// The number of events of a story that needs two writes, a zombie and their batches.
+const SHORT_STORY: usize = 40;
 
 /// Deletes documents instead of writing tombstones.
 pub(crate) struct RealDeletes;
@@ -107,7 +136,7 @@ fn missing_stamp_is_caught() {
 
 #[test]
 fn unconditional_stamp_is_caught() {
-    caught::<ProductionRules>("writes", |schedule| schedule.shared.world().stamps_blindly = true);
+    caught::<ProductionRules>("writes", |schedule: &mut Schedule<_>| schedule.shared.world().stamps_blindly = true);
 }
 
 /// Folds only the last record.
@@ -186,7 +215,7 @@ fn unconditional_sweep_is_caught() {
 
 #[test]
 fn use_of_data_of_any_age_is_caught() {
-    caught::<ProductionRules>("content", |schedule| schedule.shared.world().never_ages = true);
+    caught::<ProductionRules>("content", |schedule: &mut Schedule<_>| schedule.shared.world().never_ages = true);
 }
 
 /// Classifies every conflict as done.
@@ -204,4 +233,23 @@ impl Rules for EveryConflictDone {
 #[test]
 fn every_conflict_classified_as_done_is_caught() {
     caught::<EveryConflictDone>("content", |_| ());
+}
+
+/// Redrives what was given up while invocations may still use what they received before.
+struct HastyRedrive;
+
+impl Rules for HastyRedrive {
+    fn may_redrive(_: i64, _: i64) -> bool {
+        true
+    }
+}
+
+#[test]
+fn redrive_without_waiting_is_caught() {
+    caught::<HastyRedrive>("content", |_| ());
+}
+
+#[test]
+fn publication_without_a_pause_is_caught() {
+    caught::<ProductionRules>("content", |schedule: &mut Schedule<_>| schedule.hasty_rebuilds = true);
 }
