@@ -31,6 +31,16 @@ pub(crate) fn draw(random: &mut impl Random, world: &mut World, call: Call) -> F
     }
 }
 
+/// Draws a fault for a request that is to have one.
+pub(crate) fn of_target(random: &mut impl Random, call: Call) -> Fate {
+    match random.below(4) {
+        3 if call.kind() != Kind::Read => Fate::AnswerLost,
+        2 if call.kind() != Kind::Read && !call.moves_alias() => Fate::Late,
+        1 => Fate::Denied,
+        _ => Fate::Lost,
+    }
+}
+
 /// Returns the name of a fate that is a fault.
 pub(crate) const fn name(fate: Fate) -> Option<&'static str> {
     match fate {

@@ -73,8 +73,8 @@ const EVENTS: [&str; 8] = [
 
 const ORDERS: [&str; 5] = ["serve", "replace", "finish", "roll back", "cancel"];
 
-/// The calls that only audits make.
-const NOT_CALLED: [Call; 4] = [Call::Documents, Call::ReadDocuments, Call::ReadNote, Call::WriteNote];
+/// The calls that only audits and lists for operators make.
+const NOT_CALLED: [Call; 5] = [Call::Markers, Call::Documents, Call::ReadDocuments, Call::ReadNote, Call::WriteNote];
 
 /// The calls of batches, whose time may be up, and after which their hosts may be frozen.
 const OF_BATCHES: [Call; 10] = [

@@ -31,6 +31,9 @@ pub(crate) struct Schedule<R> {
     options: WriterOptions,
     wrong_clocks: bool,
     raises: bool,
+    /// The call that most faults befall.
+    target: Option<Call>,
+    rarity: usize,
     invocations: BTreeMap<usize, Invocation>,
     next_number: usize,
     /// The invocation whose response the event source waits for.
@@ -50,8 +53,6 @@ pub(crate) struct Schedule<R> {
     failed: usize,
     /// Whether a later release can index what is in quarantine, and no redrive has ended since.
     needs_redrive: bool,
-    /// Whether rebuilds do not wait for the end of earlier batches: a mutant.
-    pub(crate) hasty_rebuilds: bool,
     left: Budget,
     log: Option<String>,
     rules: PhantomData<R>,
@@ -68,7 +69,7 @@ pub(crate) struct Outcome {
 }
 
 /// The limit of steps, which is more than any schedule needs to come to rest.
-const STEPS: usize = 5_000;
+const STEPS: usize = 3_000;
 
 /// Runs a schedule, and tells its story if that is wanted.
 pub(crate) fn run<R: Rules>(choices: Choices, prepare: fn(&mut Schedule<R>), is_told: bool) -> Outcome {
@@ -83,7 +84,7 @@ pub(crate) fn run<R: Rules>(choices: Choices, prepare: fn(&mut Schedule<R>), is_
 impl<R: Rules> Schedule<R> {
     fn new(mut choices: Choices) -> Self {
         let shared = Shared::default();
-        let Plan { left, options, wrong_clocks, lasting_faults, raises, .. } = Plan::draw(&mut choices);
+        let Plan { left, options, wrong_clocks, lasting_faults, raises, target, rarity } = Plan::draw(&mut choices);
         {
             let mut world = shared.world();
             world.now = 1_000_000_000_000;
@@ -98,6 +99,8 @@ impl<R: Rules> Schedule<R> {
             options,
             wrong_clocks,
             raises,
+            target,
+            rarity,
             invocations: BTreeMap::new(),
             next_number: 0,
             current: None,
@@ -109,7 +112,6 @@ impl<R: Rules> Schedule<R> {
             reported: 0,
             failed: 0,
             needs_redrive: false,
-            hasty_rebuilds: false,
             left,
             log: None,
             rules: PhantomData,
@@ -151,12 +153,17 @@ impl<R: Rules> Schedule<R> {
         match self.choices.below(48) {
             1..6 if self.left.writes > 0 => self.write(),
             6 if self.left.zombies > 0 && self.current.is_some() => self.time_out(),
-            7 if self.left.crashes > 0 && !self.invocations.is_empty() => self.crash(),
+            7 if self.left.crashes > 0 && !self.invocations.is_empty() => {
+                self.left.crashes -= 1;
+                let numbers: Vec<_> = self.invocations.keys().copied().collect();
+                let number = self.choices.one_of(&numbers);
+                self.crash(number);
+            }
             8 if self.left.forgets > 0 => self.forget(),
             9 if self.left.repairs > 0 => self.repair()?,
             10 if self.may_sweep() => self.sweep()?,
             11 => self.shared.world().now += 1_000,
-            12 if self.left.faults > 0 => return self.expire().map(|()| true),
+            12 if self.left.faults > 0 => return self.expire(None).map(|()| true),
             13 if self.left.give_ups > 0 && self.give_up() => {}
             14 if self.left.redrives > 0 && self.redriver.is_none() => {
                 self.left.redrives -= 1;
@@ -224,13 +231,31 @@ impl<R: Rules> Schedule<R> {
 
     fn carry(&mut self, place: usize) -> Result<(), String> {
         let call = self.shared.world().requests[place].call;
-        if call == Call::Wait && !self.hasty_rebuilds {
+        let may_fail = self.left.faults > 0;
+        let fate = if may_fail && self.target == Some(call) && self.choices.one_in(2) {
+            let invocation = self.shared.world().requests[place].invocation;
+            match self.choices.below(8) {
+                7 if self.invocations.contains_key(&invocation) => {
+                    self.left.faults -= 1;
+                    self.crash(invocation);
+                    return Ok(());
+                }
+                6 => return self.expire(Some(invocation)),
+                5 => {
+                    self.left.faults -= 1;
+                    return self.pass(time::TWENTY_MINUTES);
+                }
+                _ if matches!(call.kind(), Kind::Pause | Kind::Expired) => Fate::Answered,
+                _ => faults::of_target(&mut self.choices, call),
+            }
+        } else if may_fail && self.choices.one_in(self.rarity) {
+            faults::draw(&mut self.choices, &mut self.shared.world(), call)
+        } else {
+            Fate::Answered
+        };
+        if call == Call::Wait {
             return self.end_wait();
         }
-        let fate = match self.left.faults {
-            0 => Fate::Answered,
-            _ => faults::draw(&mut self.choices, &mut self.shared.world(), call),
-        };
         self.left.faults -= usize::from(fate != Fate::Answered);
         let reversed = call.kind() == Kind::Bulk && self.choices.one_in(4);
         self.note(|world| match fate {
@@ -303,6 +328,11 @@ impl<R: Rules> Schedule<R> {
     /// Notes the end of an order or a redrive. After many failures a release cures what fails for good.
     fn has_ended(&mut self, what: &'static str, well: bool) {
         self.failed = if well { 0 } else { self.failed + 1 };
+        if !well {
+            // The next attempt is a minute later. Until then search refuses writes below a tombstone that was swept.
+            self.note(|_| "a minute passes".to_owned());
+            self.shared.world().search.forget();
+        }
         self.shared.world().reached.count(if well { "ended" } else { "failed" }, what);
         if self.failed > 3 && self.shared.world().has_lasting_faults {
             self.cure();
@@ -330,10 +360,7 @@ impl<R: Rules> Schedule<R> {
     }
 
     /// Lets an invocation crash. Its requests may still arrive.
-    fn crash(&mut self) {
-        self.left.crashes -= 1;
-        let numbers: Vec<_> = self.invocations.keys().copied().collect();
-        let number = self.choices.one_of(&numbers);
+    fn crash(&mut self, number: usize) {
         self.note(|_| format!("invocation {number} crashes"));
         self.shared.world().count_calls("crash", number);
         self.kill(number);
@@ -361,17 +388,19 @@ impl<R: Rules> Schedule<R> {
         self.shared.world().search.forget();
     }
 
-    /// Ends the time of an invocation, which responds with its result so far.
-    fn expire(&mut self) -> Result<(), String> {
+    /// Ends the time of an invocation, of any or only of this one, which responds with its result so far.
+    fn expire(&mut self, only: Option<usize>) -> Result<(), String> {
         let ends: Vec<_> = {
             let world = self.shared.world();
             let requests = world.requests.iter().enumerate();
-            requests.filter(|(_, request)| request.kind == Kind::Expired).map(|(place, _)| place).collect()
+            let is_asked = |number: usize| only.is_none_or(|only| only == number);
+            let ends = requests.filter(|(_, request)| request.kind == Kind::Expired && is_asked(request.invocation));
+            ends.map(|(place, _)| place).collect()
         };
+        self.left.faults -= 1;
         if ends.is_empty() {
             return Ok(());
         }
-        self.left.faults -= 1;
         let place = self.choices.one_of(&ends);
         let invocation = {
             let mut world = self.shared.world();

@@ -1,6 +1,7 @@
 //! The numbers of events in one schedule, and the options of its writers.
 
 use crate::simulation::choices::Random;
+use crate::simulation::world::Call;
 use crate::simulation::writers::WriterOptions;
 
 /// The numbers of events that may still happen.
@@ -48,6 +49,10 @@ pub(super) struct Plan {
     pub(super) lasting_faults: bool,
     /// Whether a release raises the version of the mapping.
     pub(super) raises: bool,
+    /// The call that most faults befall, so that rare calls meet faults, too.
+    pub(super) target: Option<Call>,
+    /// A fault befalls every so many requests.
+    pub(super) rarity: usize,
 }
 
 impl Plan {
@@ -67,7 +72,15 @@ impl Plan {
         };
         let options = WriterOptions::draw(random);
         let wrong_clocks = random.one_in(3);
-        let plan = Self { left: common, options, wrong_clocks, lasting_faults: false, raises: false };
+        let plan = Self {
+            left: common,
+            options,
+            wrong_clocks,
+            lasting_faults: false,
+            raises: false,
+            target: None,
+            rarity: 1,
+        };
         match theme {
             Theme::Plain => plan,
             Theme::Sweeps => plan.for_sweeps(random),
@@ -101,7 +114,7 @@ impl Plan {
             sweeps: random.below(2),
             ..self.left
         };
-        Self { left, raises: random.one_in(2), ..self }
+        Self { left, raises: random.one_in(2), ..self }.with_target(random)
     }
 
     fn for_redrives(self, random: &mut impl Random) -> Self {
@@ -115,6 +128,11 @@ impl Plan {
             ..self.left
         };
         let options = WriterOptions { poison: random.one_in(2), ..self.options };
-        Self { left, options, lasting_faults: random.one_in(2), ..self }
+        Self { left, options, lasting_faults: random.one_in(2), ..self }.with_target(random)
+    }
+
+    fn with_target(self, random: &mut impl Random) -> Self {
+        let target = random.one_in(2).then(|| random.one_of(&Call::ALL));
+        Self { target, rarity: random.one_of(&[1, 8]), ..self }
     }
 }

@@ -102,7 +102,7 @@ impl<R: Rules> Schedule<R> {
             goal,
             begins,
             replaces: goal == Goal::Serve && self.choices.one_in(6),
-            pause: if self.hasty_rebuilds { Duration::ZERO } else { PAUSE },
+            pause: PAUSE,
             accepts_quarantine: self.failed > 0 || self.choices.one_in(2),
             audit: None,
         };
