@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use jiff::Timestamp;
 use local::{Progress, Served};
-use mirror::{AuditOptions, Finding, Kind, Step, TableAudit};
+use mirror::{AuditOptions, AuditPurpose, AuditStep, DifferenceKind, Finding, TableAudit};
 use serde_json::{Value, json};
 use table::Engines;
 use table::schema::Table;
@@ -28,7 +28,7 @@ pub struct Audit {
     /// Compare only this table, such as `parks`.
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
-    /// Print the results of the last audit, and compare nothing.
+    /// Print the results of the last full audit, and compare nothing.
     #[arg(long, conflicts_with_all = ["dry_run", "table", "wait"])]
     last: bool,
     /// Seconds for which a difference must last, more than a write takes to be searchable [default: 60, or 2 on this
@@ -45,6 +45,9 @@ const ITEMS: &str = "items";
 const DOCUMENTS: &str = "documents";
 const LOOKS: &str = "differences";
 
+/// The table of documents whose ids fit no table.
+const NO_TABLE: &str = "?";
+
 impl Audit {
     /// Runs the audit, or resumes one that was interrupted. The exit code says whether anything is left to do.
     pub async fn run(self) -> Result<ExitCode, Failure> {
@@ -56,18 +59,13 @@ impl Audit {
             }
             last
         } else {
-            let total = |count: fn(&TableAudit) -> u64| Some(last.iter().map(|(_, table)| count(table)).sum());
-            let totals = Totals {
-                items: total(|table| table.items).filter(|total| *total > 0),
-                documents: total(|table| table.documents).filter(|total| *total > 0),
-            };
-            self.compare(served, &engines, totals).await?
+            self.compare(served, &engines, &last).await?
         };
         for (generation, result) in &results {
             if self.target.json {
                 println!("{}", as_json(generation, result));
-            } else if result.table != "?" || !result.findings.is_empty() {
-                print(generation, result);
+            } else if result.table != NO_TABLE || !result.findings.is_empty() {
+                print!("{}", printed(generation, result));
             }
         }
         let left: u64 = results.iter().map(|(_, result)| result.left()).sum();
@@ -78,15 +76,18 @@ impl Audit {
         &self,
         served: &'static Served,
         engines: &Arc<Engines>,
-        totals: Totals,
+        last: &[(String, TableAudit)],
     ) -> Result<Vec<(String, TableAudit)>, Failure> {
-        let wait = if engines.config.signs_search() { WAIT } else { WAIT_LOCALLY };
-        let options = AuditOptions {
-            repairs: !self.dry_run,
-            only: self.table.as_deref().map(|name| table(served, name)).transpose()?,
-            wait: self.wait.map_or(wait, Duration::from_secs),
-            ..AuditOptions::FULL
+        let only = self.table.as_deref().map(|name| table(served, name)).transpose()?;
+        let purpose = match (only, self.dry_run) {
+            (Some(table), dry_run) => AuditPurpose::Table { table, repairs: !dry_run },
+            (None, true) => AuditPurpose::DryRun,
+            (None, false) => AuditPurpose::Daily,
         };
+        let wait = if engines.config.signs_search() { WAIT } else { WAIT_LOCALLY };
+        let options =
+            AuditOptions { purpose, wait: self.wait.map_or(wait, Duration::from_secs), ..AuditOptions::DAILY };
+        let totals = Totals::of(last, only);
         let show = Show::new();
         let stages = Stages { progress: show.progress(), totals, done: AtomicU64::new(0), stage: Mutex::default() };
         let stages = Arc::new(stages);
@@ -106,10 +107,22 @@ impl Audit {
 }
 
 /// The numbers of the last audit, from which the progress bars take their lengths.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Totals {
     items: Option<u64>,
     documents: Option<u64>,
+}
+
+impl Totals {
+    /// Sums up the results of every table, or of only one. A number is `None` if nothing was counted.
+    fn of(last: &[(String, TableAudit)], only: Option<&Table>) -> Self {
+        let tables = last.iter().map(|(_, result)| result);
+        let tables = tables.filter(|result| only.is_none_or(|only| only.name == result.table));
+        let (items, documents) =
+            tables.fold((0, 0), |(items, documents), table| (items + table.items, documents + table.documents));
+        let some = |total| Some(total).filter(|total| *total > 0);
+        Self { items: some(items), documents: some(documents) }
+    }
 }
 
 /// The progress bars of an audit, one at a time.
@@ -121,13 +134,13 @@ struct Stages {
 }
 
 impl Stages {
-    fn step(&self, step: Step) {
+    fn step(&self, step: AuditStep) {
         let (stage, more, total) = match step {
-            Step::Items { items, again: false, .. } => (ITEMS, items, self.totals.items),
-            Step::Documents { documents, again: false } => (DOCUMENTS, documents, self.totals.documents),
-            Step::Items { items, again: true, .. } => (LOOKS, items, None),
-            Step::Documents { documents, again: true } => (LOOKS, documents, None),
-            Step::Waiting { .. } | Step::Repaired { .. } => (LOOKS, 0, None),
+            AuditStep::Items { items, again: false, .. } => (ITEMS, items, self.totals.items),
+            AuditStep::Documents { documents, again: false } => (DOCUMENTS, documents, self.totals.documents),
+            AuditStep::Items { items, again: true, .. } => (LOOKS, items, None),
+            AuditStep::Documents { documents, again: true } => (LOOKS, documents, None),
+            AuditStep::Waiting { .. } | AuditStep::Repaired { .. } => (LOOKS, 0, None),
         };
         let mut present = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         if *present != Some(stage) {
@@ -161,18 +174,18 @@ fn table(served: &Served, name: &str) -> Result<&'static Table, Failure> {
     })
 }
 
-fn print(generation: &str, result: &TableAudit) {
+fn printed(generation: &str, result: &TableAudit) -> String {
     let TableAudit { table, items, documents, busy, .. } = result;
+    let table = if table == NO_TABLE { "(no table)" } else { table };
     let ended = result.ended.map(|ended| format!("  {}", time(ended))).unwrap_or_default();
     let state = if result.findings.is_empty() { ", equal" } else { "" };
-    let busy = if *busy > 0 { format!(", {busy} change all the time") } else { String::new() };
-    println!("{generation}  {table}{ended}  {items} items, {documents} documents{busy}{state}");
-    for (kind, finding) in &result.findings {
-        println!("  {}", line(*kind, finding));
-    }
+    let busy = if *busy > 0 { format!(", {busy} not compared") } else { String::new() };
+    let head = format!("{generation}  {table}{ended}  {items} items, {documents} documents{busy}{state}\n");
+    let lines = result.findings.iter().map(|(kind, finding)| format!("  {}\n", line(*kind, finding)));
+    head + &lines.collect::<String>()
 }
 
-fn line(kind: Kind, finding: &Finding) -> String {
+fn line(kind: DifferenceKind, finding: &Finding) -> String {
     let Finding { found, repaired, left, examples } = finding;
     let name = kind.name();
     let more = if *found > examples.len() as u64 { ", …" } else { "" };
@@ -201,11 +214,53 @@ fn as_json(generation: &str, result: &TableAudit) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+
+    fn result(table: &str, items: u64) -> TableAudit {
+        TableAudit {
+            table: table.to_owned(),
+            started: 0,
+            ended: None,
+            full: true,
+            repairs: true,
+            items,
+            documents: items + 1,
+            busy: 0,
+            findings: BTreeMap::new(),
+        }
+    }
+
+    fn finding(found: u64) -> Finding {
+        Finding { found, repaired: 1, left: found - 1, examples: vec!["a#1".to_owned()] }
+    }
 
     #[test]
     fn line_of_a_finding_has_its_first_documents() {
-        let finding = Finding { found: 2, repaired: 1, left: 1, examples: vec!["a#1".to_owned()] };
-        assert_eq!(line(Kind::Lost, &finding), "lost: 2 found, 1 repaired, 1 left: a#1, …");
+        assert_eq!(line(DifferenceKind::Lost, &finding(2)), "lost: 2 found, 1 repaired, 1 left: a#1, …");
+    }
+
+    #[test]
+    fn documents_without_a_table_are_printed_as_such() {
+        let findings = BTreeMap::from([(DifferenceKind::Ghost, finding(1))]);
+        let equal = TableAudit { busy: 3, ..result("parks", 7) };
+        let ghosts = TableAudit { findings, documents: 1, ..result("?", 0) };
+        assert_eq!(
+            printed("parks-000001", &equal),
+            "parks-000001  parks  7 items, 8 documents, 3 not compared, equal\n"
+        );
+        let expected = "parks-000001  (no table)  0 items, 1 documents\n  ghost: 1 found, 1 repaired, 0 left: a#1\n";
+        assert_eq!(printed("parks-000001", &ghosts), expected);
+    }
+
+    #[test]
+    fn totals_of_one_table_are_those_of_that_table_only() {
+        let (parks, others) = (::parks::schema::PARKS.name, result("others", 5));
+        let last = [result(parks, 7), result(parks, 2), others].map(|result| ("parks-000001".to_owned(), result));
+        assert_eq!(Totals::of(&last, None), Totals { items: Some(14), documents: Some(17) });
+        let one = Totals::of(&last, Some(&::parks::schema::PARKS));
+        assert_eq!(one, Totals { items: Some(9), documents: Some(11) });
+        assert_eq!(Totals::of(&[], None), Totals { items: None, documents: None });
     }
 }

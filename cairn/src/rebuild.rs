@@ -70,8 +70,9 @@ struct Start {
     keep_minutes: u64,
 }
 
-/// The stage of the progress bar.
+/// The stages of the progress bar.
 const FILLING: &str = "items";
+const COMPARING: &str = "comparing";
 
 /// How long a difference must last in the audit of the new index. Until then a write may be on its way.
 const AUDIT_WAIT: Duration = Duration::from_secs(5);
@@ -102,8 +103,8 @@ impl Command {
             Self::Entity(entity) => entity.run(progress).await,
             Self::Pause(target) => {
                 let (engines, served) = target.open().await?;
-                let held = mirror::hold_rebuild(served.system, &engines).await.map_err(Failure::new)?;
-                Ok(printed(&held, target.json))
+                let paused = mirror::hold_rebuild(served.system, &engines).await.map_err(Failure::new)?;
+                Ok(printed(&paused, target.json))
             }
             Self::Status(target) => {
                 let (engines, served) = target.open().await?;
@@ -125,12 +126,19 @@ impl Entity {
             let done = done.fetch_add(items as u64, Ordering::SeqCst) + items as u64;
             listener.advanced(FILLING, done, total.map(|total| total.max(done)));
         };
-        let repaired = (served.repair_each)(engines, self.entity.clone(), Box::new(scanned)).await;
+        let repaired = (served.repair_entity)(engines, self.entity.clone(), Box::new(scanned)).await;
         let repaired = repaired.map_err(Failure::new)?.ok_or_else(|| {
             Failure::new(format!("{} has no searchable entity `{}`.", served.system.name, self.entity))
         })?;
         progress.finished(FILLING, "scanned");
-        let RepairedEntity { items, quarantined } = repaired;
+        let RepairedEntity { items, quarantined, failed, reasons } = repaired;
+        if failed > 0 {
+            let reasons = reasons.join("\n");
+            return Err(Failure::new(format!(
+                "{failed} of {items} items could not be repaired:\n{reasons}\nRun the command again once the cause is \
+                 removed."
+            )));
+        }
         Ok(if self.target.json {
             format!("{:#}", json!({ "items": items, "quarantined": quarantined }))
         } else {
@@ -169,7 +177,7 @@ async fn carry_out(target: &Target, order: Order, progress: &Progress) -> Result
     let (engines, served) = target.open().await?;
     let total = if order.goal == Goal::Serve { served.count_items(&engines).await } else { None };
     let (done, listener) = (AtomicU64::default(), progress.clone());
-    let step = move |step| tell(step, order.pause, &done, total, &listener);
+    let step = move |step| show_step(step, order.pause, &done, total, &listener);
     let state = (served.rebuild)(engines, order, Box::new(step)).await;
     state.map_err(|fault| {
         let name = served.system.name;
@@ -178,7 +186,7 @@ async fn carry_out(target: &Target, order: Order, progress: &Progress) -> Result
 }
 
 /// Shows a step of the rebuild.
-fn tell(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: Option<u64>, progress: &Progress) {
+fn show_step(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: Option<u64>, progress: &Progress) {
     match step {
         mirror::Progress::Paused => {
             progress.note(format!("A new index was created. Nothing is written to search for {} s.", pause.as_secs()));
@@ -196,10 +204,22 @@ fn tell(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: Option
             progress.advanced(FILLING, done, total.map(|total| total.max(done)));
         }
         mirror::Progress::Filled => {
-            progress.finished(FILLING, format!("{} scanned", done.load(Ordering::SeqCst)));
+            progress.finished(FILLING, format!("{} scanned", done.swap(0, Ordering::SeqCst)));
             progress.note("The new index is compared with the tables.");
         }
-        mirror::Progress::Audited => progress.note("The new index has every document."),
+        mirror::Progress::Auditing(step) => {
+            let read = step.read() as u64;
+            let done = done.fetch_add(read, Ordering::SeqCst) + read;
+            if read > 0 && done == read {
+                progress.started(COMPARING);
+            }
+            // The items are read, then the documents.
+            progress.advanced(COMPARING, done, total.map(|total| (2 * total).max(done)));
+        }
+        mirror::Progress::Audited => {
+            progress.finished(COMPARING, "compared");
+            progress.note("The new index has every document.");
+        }
         mirror::Progress::Serving => progress.note("Search uses the index."),
         mirror::Progress::Released => progress.note("The old index is not written any more."),
         mirror::Progress::Dropped => progress.note("An index was deleted."),
@@ -220,8 +240,8 @@ fn listed(state: &Generations) -> String {
         format!("{index}  {phase:<8} mapping {mapping}\n")
     });
     let dropping = state.dropping.iter().map(|index| format!("{index}  dropping\n"));
-    let held = state.held.then(|| "The rebuild is paused.\n".to_owned());
-    lines.chain(dropping).chain(held).collect()
+    let paused = state.held.then(|| "The rebuild is paused.\n".to_owned());
+    lines.chain(dropping).chain(paused).collect()
 }
 
 fn described(state: &Generations) -> serde_json::Value {

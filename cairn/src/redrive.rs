@@ -47,14 +47,15 @@ impl Redrive {
             let reasons = redriven.reasons.join("\n");
             return Err(Failure::new(format!("{reasons}\nRun the command again once the cause is removed.")));
         }
-        let is_left = redriven.waiting > 0 || redriven.repairs.quarantined > 0;
-        let would_do = self.dry_run && redriven.keys + redriven.objects > 0;
+        let Redriven { objects, keys, waiting, unreadable, unrepairable, repairs, .. } = &redriven;
+        let is_left = waiting + unreadable + unrepairable + repairs.quarantined > 0;
+        let would_do = self.dry_run && keys + objects > 0;
         Ok(if is_left || would_do { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })
     }
 }
 
 fn message(redriven: &Redriven, dry_run: bool) -> String {
-    let Redriven { objects, records, keys, waiting, others, repairs, .. } = redriven;
+    let Redriven { objects, records, keys, waiting, others, unreadable, unrepairable, repairs, .. } = redriven;
     let Repairs { written, hidden, deleted, stamped, nothing, quarantined, failed } = repairs;
     let mut lines = if dry_run {
         vec![format!(
@@ -73,13 +74,19 @@ fn message(redriven: &Redriven, dry_run: bool) -> String {
         lines.push(format!("{waiting} objects wait: they can be redriven 20 minutes after Lambda stored them"));
     }
     if *others > 0 {
-        lines.push(format!("{others} objects are not of the mirror, or cannot be read"));
+        lines.push(format!("{others} objects are not of the mirror"));
+    }
+    if *unreadable > 0 {
+        lines.push(format!("{unreadable} objects of the mirror cannot be read: look at them, and delete them"));
+    }
+    if *unrepairable > 0 {
+        lines.push(format!("{unrepairable} entries in quarantine are cleared only by `cairn quarantine dismiss`"));
     }
     lines.join("\n")
 }
 
 fn as_json(redriven: &Redriven, dry_run: bool) -> Value {
-    let Redriven { objects, records, keys, waiting, others, repairs, reasons } = redriven;
+    let Redriven { objects, records, keys, waiting, others, unreadable, unrepairable, repairs, reasons } = redriven;
     let Repairs { written, hidden, deleted, stamped, nothing, quarantined, failed } = repairs;
     json!({
         "dryRun": dry_run,
@@ -88,6 +95,8 @@ fn as_json(redriven: &Redriven, dry_run: bool) -> Value {
         "keys": keys,
         "waiting": waiting,
         "others": others,
+        "unreadable": unreadable,
+        "unrepairable": unrepairable,
         "repairs": {
             "written": written,
             "hidden": hidden,

@@ -1,10 +1,13 @@
 //! `cairn show`: the item, its document, version and marker side by side, in every generation.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
 use mirror::{InGeneration, Inspected};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::exit::TO_DO;
 use crate::failure::Failure;
@@ -22,13 +25,35 @@ pub struct ShowKey {
     state: StateFolder,
 }
 
+/// The JSON of an inspected key.
+#[derive(Serialize)]
+struct Shown<'i> {
+    item: &'i Option<Value>,
+    rev: Option<u64>,
+    generations: Vec<ShownGeneration<'i>>,
+    agrees: bool,
+}
+
+#[derive(Serialize)]
+struct ShownGeneration<'i> {
+    generation: &'i str,
+    mapping: u32,
+    phase: &'static str,
+    version: Option<u64>,
+    tombstone: bool,
+    hidden: bool,
+    /// As text, since its numbers may not fit a float.
+    document: &'i Option<Box<RawValue>>,
+    marker: Option<u64>,
+}
+
 impl ShowKey {
     pub async fn run(self) -> Result<ExitCode, Failure> {
         let engines = running::engines(&self.state.folder).await?;
         let (served, table, key) = document_key::find(&self.key)?;
-        let inspected = mirror::inspect(served.system, &engines, table, &key).await.map_err(Failure::new)?;
+        let inspected = (served.inspect)(engines, table, key).await.map_err(Failure::new)?;
         if self.json {
-            println!("{}", as_json(&inspected));
+            println!("{}", serde_json::to_string(&Shown::of(&inspected)).map_err(Failure::new)?);
         } else {
             print(&inspected)?;
         }
@@ -37,16 +62,18 @@ impl ShowKey {
 }
 
 fn print(inspected: &Inspected) -> Result<(), Failure> {
-    let text = |value: &Option<Value>| value.as_ref().map(serde_json::to_string_pretty).transpose();
     let number = |number: Option<u64>| number.map_or_else(|| "none".to_owned(), |number| number.to_string());
     println!("item      revision {}", number(inspected.rev));
-    println!("{}", text(&inspected.item).map_err(Failure::new)?.unwrap_or_else(|| "There is no item.".to_owned()));
+    let item = inspected.item.as_ref().map(serde_json::to_string_pretty).transpose().map_err(Failure::new)?;
+    println!("{}", item.unwrap_or_else(|| "There is no item.".to_owned()));
     for one in &inspected.generations {
-        let InGeneration { generation, version, document, marker } = one;
+        let InGeneration { generation, version, document, marker, is_hidden } = one;
         let tombstone = if one.is_tombstone() { ", a tombstone" } else { "" };
+        let hidden = if *is_hidden { ", the item is hidden" } else { "" };
         let (version, marker) = (number(*version), number(*marker));
-        println!("\ndocument  version {version}{tombstone}, marker {marker}, in {}", generation.index);
-        println!("{}", text(document).map_err(Failure::new)?.unwrap_or_else(|| "There is no document.".to_owned()));
+        println!("\ndocument  version {version}{tombstone}{hidden}, marker {marker}, in {}", generation.index);
+        let document = document.as_deref().map(members).transpose().map_err(Failure::new)?;
+        println!("{}", document.unwrap_or_else(|| "There is no document.".to_owned()));
     }
     if inspected.generations.is_empty() {
         println!("\nNo index is published yet.");
@@ -54,19 +81,31 @@ fn print(inspected: &Inspected) -> Result<(), Failure> {
     Ok(())
 }
 
-fn as_json(inspected: &Inspected) -> Value {
-    let generations = inspected.generations.iter().map(|one| {
-        json!({
-            "generation": one.generation.index,
-            "mapping": one.generation.mapping,
-            "phase": one.generation.phase.name(),
-            "version": one.version,
-            "tombstone": one.is_tombstone(),
-            "document": one.document,
-            "marker": one.marker,
-        })
-    });
-    let generations: Vec<Value> = generations.collect();
-    let agrees = inspected.agrees();
-    json!({ "item": inspected.item, "rev": inspected.rev, "generations": generations, "agrees": agrees })
+/// Returns a document with one member per line, whose numbers are as they were indexed.
+fn members(document: &RawValue) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(&serde_json::from_str::<BTreeMap<String, &RawValue>>(document.get())?)
+}
+
+impl<'i> Shown<'i> {
+    fn of(inspected: &'i Inspected) -> Self {
+        let Inspected { item, rev, generations } = inspected;
+        let generations = generations.iter().map(ShownGeneration::of).collect();
+        Self { item, rev: *rev, generations, agrees: inspected.agrees() }
+    }
+}
+
+impl<'i> ShownGeneration<'i> {
+    fn of(one: &'i InGeneration) -> Self {
+        let InGeneration { generation, version, document, marker, is_hidden } = one;
+        Self {
+            generation: &generation.index,
+            mapping: generation.mapping,
+            phase: generation.phase.name(),
+            version: *version,
+            tombstone: one.is_tombstone(),
+            hidden: *is_hidden,
+            document,
+            marker: *marker,
+        }
+    }
 }

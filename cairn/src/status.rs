@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use jiff::Timestamp;
 use local::systems;
-use mirror::{Status as OfSystem, Word};
+use mirror::{Status as OfSystem, StatusWord};
 use serde_json::{Value, json};
 
 use crate::exit::TO_DO;
@@ -39,8 +39,8 @@ impl Status {
             // Not every deployment has every system.
             let is_expected = self.system.is_some();
             to_do |= match status.word {
-                Word::Ok => false,
-                Word::Absent => is_expected,
+                StatusWord::Ok => false,
+                StatusWord::Absent => is_expected,
                 _ => true,
             };
             if self.json {
@@ -64,7 +64,8 @@ fn as_json(system: &str, status: &OfSystem) -> Value {
         "status": status.word.name(),
         "reason": status.reason,
         "epoch": status.generations.as_ref().map(|generations| generations.epoch),
-        "paused": status.generations.as_ref().is_some_and(|generations| generations.paused),
+        "paused": status.generations.as_ref().is_some_and(|generations| generations.held),
+        "writing": status.generations.as_ref().is_some_and(|generations| !generations.paused),
         "generations": generations,
         "quarantined": status.markers,
         "givenUp": status.given_up,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use mirror::{MAX_COUNTED, Swept};
+use mirror::{MAX_SWEEP_COUNT, Swept};
 use serde_json::json;
 
 use crate::exit::TO_DO;
@@ -28,7 +28,7 @@ impl Sweep {
         if self.target.json {
             println!("{}", json!({ "dryRun": self.dry_run, "deleted": deleted, "skipped": skipped }));
         } else if self.dry_run {
-            let more = if deleted >= MAX_COUNTED { " or more" } else { "" };
+            let more = if deleted >= MAX_SWEEP_COUNT { " or more" } else { "" };
             println!("would delete {deleted}{more} tombstones");
         } else {
             println!("{deleted} tombstones deleted, {skipped} skipped since they had changed");

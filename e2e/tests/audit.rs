@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::process::Output;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ::mirror::{AUDIT, Kind, Subject, TableAudit, last_audits};
+use ::mirror::{AUDIT, DifferenceKind, Subject, TableAudit, last_audits};
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures::future::join;
 use local::systems;
@@ -12,6 +13,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use table::Key;
 use tokio::process::Command;
+use tokio::time::Instant;
 
 use crate::harness::process::program;
 use crate::harness::table::text;
@@ -22,7 +24,9 @@ use crate::tests;
 tests! { audit:
     handler_repairs_each_kind_of_difference,
     command_reports_in_a_dry_run_and_repairs_otherwise,
-    command_refuses_an_unknown_table,
+    command_refuses_an_unknown_table_and_system,
+    handler_reports_the_audit_of_an_operator_once,
+    handler_refuses_a_wait_that_does_not_fit_its_time,
     shape_without_its_object_is_reported_until_it_is_stored_again,
     writes_during_an_audit_are_no_differences,
     handler_audits_once_a_day,
@@ -81,7 +85,7 @@ async fn results(cairn: &Cairn, system: &str) -> BTreeMap<String, TableAudit> {
 }
 
 /// Returns how many differences of each kind were found and left.
-pub fn counts(result: &TableAudit) -> Vec<(Kind, u64, u64)> {
+pub fn counts(result: &TableAudit) -> Vec<(DifferenceKind, u64, u64)> {
     result.findings.iter().map(|(kind, finding)| (*kind, finding.found, finding.left)).collect()
 }
 
@@ -122,11 +126,11 @@ fn marker_pk(cairn: &Cairn, system: &str) -> String {
     format!("marker#{}-000001", cairn.engines().config.search_name(system))
 }
 
-/// Runs `cairn audit parks` on the engines of this platform.
+/// Runs `cairn audit` on the engines of this platform.
 async fn command(cairn: &Cairn, arguments: &[&str]) -> Output {
     let config = &cairn.engines().config;
     let mut command = Command::new(program("cairn").await);
-    command.env_clear().args(["audit", "parks"]).args(arguments);
+    command.env_clear().arg("audit").args(arguments);
     command.env("AWS_REGION", "local").env("CAIRN_PREFIX", &config.prefix).env("CAIRN_CURSOR_SECRETS", "any");
     command.env("CAIRN_SEARCH_ENDPOINT", &config.search);
     command.env("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.as_ref().unwrap());
@@ -134,9 +138,9 @@ async fn command(cairn: &Cairn, arguments: &[&str]) -> Output {
     command.output().await.unwrap()
 }
 
-/// Runs the command, which must exit with this code. Returns its output.
+/// Audits parks by the command, which must exit with this code. Returns its output.
 async fn printed(cairn: &Cairn, code: i32, arguments: &[&str]) -> String {
-    let output = command(cairn, arguments).await;
+    let output = command(cairn, &[&["parks"][..], arguments].concat()).await;
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
     String::from_utf8(output.stdout).unwrap()
@@ -193,10 +197,16 @@ async fn handler_repairs_each_kind_of_difference() {
     index.put(&id(6), version, &coarse).await;
 
     let found = audit(&cairn, "parks").await;
-    let expected = [Kind::Lost, Kind::Ghost, Kind::Stale, Kind::Corrupt, Kind::Unmarked];
-    let expected = expected.into_iter().chain([Kind::MissingShape, Kind::StaleMarker]);
+    let expected = [
+        DifferenceKind::Lost,
+        DifferenceKind::Ghost,
+        DifferenceKind::Stale,
+        DifferenceKind::Corrupt,
+        DifferenceKind::Unmarked,
+    ];
+    let expected = expected.into_iter().chain([DifferenceKind::MissingShape, DifferenceKind::StaleMarker]);
     assert_eq!(counts(&found["parks"]), expected.map(|kind| (kind, 1, 0)).collect::<Vec<_>>());
-    assert_eq!(found["parks"].findings[&Kind::Ghost].examples, [id(90)]);
+    assert_eq!(found["parks"].findings[&DifferenceKind::Ghost].examples, [id(90)]);
     cairn.caught_up().await;
     assert_eq!(cairn.quarantined().await.len(), 1);
     assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), [], "it is equal again");
@@ -222,22 +232,31 @@ async fn command_reports_in_a_dry_run_and_repairs_otherwise() {
     assert!(of_table.contains("lost: 1 found, 1 repaired, 0 left"), "{of_table}");
     assert!(index.get(&id(2)).await.is_some());
 
+    // A dry run and one table are no full audit.
     let last = printed(&cairn, 0, &["--last", "--json"]).await;
     let last: Vec<Value> = last.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let parks = last.iter().find(|result| result["table"] == "parks").unwrap();
-    assert_eq!(
-        (&parks["full"], &parks["left"], &parks["findings"]["lost"]["repaired"]),
-        (&json!(false), &json!(0), &json!(1))
-    );
+    assert_eq!((&parks["full"], &parks["left"], &parks["findings"]), (&json!(true), &json!(0), &json!({})));
     assert!(parks["ended"].is_string() && parks["generation"].as_str().unwrap().ends_with("parks-000001"), "{parks}");
+
+    index.put("bush", 10, &json!({ "pk": "bush", "name": "Ghost" })).await;
+    let without_table = printed(&cairn, 3, &quick).await;
+    let ghost = "  0 items, 1 documents\n  ghost: 1 found, 0 repaired, 1 left: bush\n";
+    assert!(without_table.contains("  (no table)  ") && without_table.contains(ghost), "{without_table}");
+    index.remove("bush").await;
 }
 
-async fn command_refuses_an_unknown_table() {
+async fn command_refuses_an_unknown_table_and_system() {
     let cairn = Cairn::start().await;
-    let output = command(&cairn, &["--table", "trees"]).await;
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(told.contains("`trees` is not a searchable table") && told.contains("parks"), "{told}");
+    for (arguments, expected) in [
+        (&["parks", "--table", "trees"][..], "`trees` is not a searchable table.\nUse one of: parks"),
+        (&["trees"][..], "There is no system `trees`."),
+    ] {
+        let output = command(&cairn, arguments).await;
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(told.contains(expected), "{told}");
+    }
 }
 
 async fn shape_without_its_object_is_reported_until_it_is_stored_again() {
@@ -253,11 +272,11 @@ async fn shape_without_its_object_is_reported_until_it_is_stored_again() {
     assert_eq!(index.get(&id(1)).await.unwrap().1["boundaryStatus"], "missing");
     for _ in 0..2 {
         let found = &audit(&cairn, "parks").await["parks"];
-        assert_eq!(counts(found), [(Kind::MissingShape, 1, 1)]);
+        assert_eq!(counts(found), [(DifferenceKind::MissingShape, 1, 1)]);
         assert_eq!((found.differences(), found.left(), found.missing_shapes()), (0, 1, 1));
     }
     std::fs::write(&object, kept).unwrap();
-    assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), [(Kind::MissingShape, 1, 0)]);
+    assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), [(DifferenceKind::MissingShape, 1, 0)]);
     assert_eq!(index.get(&id(1)).await.unwrap().1["boundaryStatus"], "full");
     assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), []);
 }
@@ -279,7 +298,7 @@ async fn writes_during_an_audit_are_no_differences() {
     let payload = json!({ "now": true, "waitSeconds": 2 });
     let (audited, ()) = join(cairn.event("parks", AUDIT, &payload), writes).await;
     audited.unwrap();
-    assert_eq!(counts(&results(&cairn, "parks").await["parks"]), [(Kind::Lost, 1, 0)]);
+    assert_eq!(counts(&results(&cairn, "parks").await["parks"]), [(DifferenceKind::Lost, 1, 0)]);
     assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), []);
 }
 
@@ -295,4 +314,25 @@ async fn handler_audits_once_a_day() {
     assert_eq!(call().await, first);
     cairn.clock.advance(Duration::from_secs(2 * 3600));
     assert!(call().await > first);
+}
+
+async fn handler_reports_the_audit_of_an_operator_once() {
+    let cairn = Cairn::with(Setup::of("parks")).await;
+    printed(&cairn, 0, &["--wait", "0"]).await;
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let written = Arc::clone(&lines);
+    let app = (systems::named("parks").unwrap().app)(Arc::clone(cairn.engines()));
+    let app = app.metrics_to(move |line| written.lock().unwrap().push(line.to_owned()));
+    for audits in [1, 0] {
+        app.event(AUDIT, "{}".into(), Instant::now() + Duration::from_secs(900)).await.unwrap();
+        let lines = std::mem::take(&mut *lines.lock().unwrap());
+        assert_eq!(lines.iter().filter(|line| line.contains(r#""Audits":1"#)).count(), audits, "{lines:?}");
+    }
+}
+
+async fn handler_refuses_a_wait_that_does_not_fit_its_time() {
+    let cairn = Cairn::with(Setup::of("shelf")).await;
+    let payload = json!({ "now": true, "waitSeconds": 450 });
+    let refused = cairn.event_within(Duration::from_secs(900), "shelf", AUDIT, &payload).await.unwrap_err();
+    assert!(refused.contains("a wait of 450 s does not fit a run of 899 s: give at most 299 s"), "{refused}");
 }

@@ -39,7 +39,7 @@ pub use answer::{Answer, Found};
 pub use cairn::{Cairn, Setup};
 pub use description::Description;
 pub use engines::Set;
-pub use eventually::eventually;
+pub use eventually::{eventually, eventually_some};
 pub use front::Front;
 pub use socket::Socket;
 pub use suite::{Test, run};

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use crate::harness::process::Process;
 use crate::harness::proxy::Proxy;
 use crate::harness::relay::HTTP;
-use crate::harness::{Answer, Cairn, Set, Setup, User, engines, seed, send_file_or_gone, sized};
+use crate::harness::{
+    Answer, Cairn, Set, Setup, User, engines, eventually, eventually_some, seed, send_file_or_gone, sized,
+};
 use crate::parks::shapes::{ellipse, rectangle};
 use crate::tests;
 
@@ -80,25 +82,13 @@ impl Told {
             }
         }
         for upload in &self.uploads {
-            until("an upload is not settled", async || {
+            eventually("an upload settles", async || {
                 let upload = admin.get(upload).await.is(200);
                 // An upload without a file waits for it.
-                (upload["status"] == "ready" || upload["status"] == "awaiting").then_some(())
+                upload["status"] == "ready" || upload["status"] == "awaiting"
             })
             .await;
         }
-    }
-}
-
-/// Retries for at most a minute.
-async fn until<T>(what: &str, ask: impl AsyncFn() -> Option<T>) -> T {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
-    loop {
-        if let Some(answer) = ask().await {
-            return answer;
-        }
-        assert!(tokio::time::Instant::now() < deadline, "{what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
@@ -112,7 +102,7 @@ async fn settled(process: &Process) -> BTreeMap<String, Value> {
             revs.insert(format!("{}#{}", read.text("pk"), read.text("sk")), read.rev());
         }
     }
-    let documents = until("search never has what the table has", async || {
+    let documents = eventually_some("search has what the table has", async || {
         let documents = documents(process).await;
         let found: BTreeMap<String, u64> =
             documents.iter().map(|(id, document)| (id.clone(), document["rev"].as_u64().unwrap())).collect();

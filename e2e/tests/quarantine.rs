@@ -1,5 +1,7 @@
 //! The operator's commands for the quarantine: `cairn quarantine ls`, `show` and `dismiss`.
 
+mod flood;
+
 use std::collections::HashMap;
 use std::process::Output;
 
@@ -14,12 +16,14 @@ use crate::harness::process::program;
 use crate::harness::table::text;
 use crate::mirror::{campground, copy};
 use crate::tests;
+use flood::refused_items_delay_no_others_and_are_redriven_after_the_next_release;
 
 tests! { quarantine:
     ls_and_show_print_each_item_with_its_reason,
     dismiss_removes_a_marker_that_no_write_clears,
     dismiss_refuses_a_valid_marker,
     dismiss_removes_the_stale_marker_of_an_item_that_is_gone,
+    refused_items_delay_no_others_and_are_redriven_after_the_next_release,
 }
 
 static STATE: table::schema::Table = ::mirror::schema::state_table("parks-mirror");
@@ -27,12 +31,16 @@ static STATE: table::schema::Table = ::mirror::schema::state_table("parks-mirror
 const POISON: &str = "parks/facility::bcparks_1#campground::1";
 const STRANGER: &str = "parks/stranger#1";
 
-/// Runs a command on the engines of this platform.
 async fn quarantine(cairn: &Cairn, arguments: &[&str]) -> Output {
     cairn.caught_up().await;
+    run(cairn, &[&["quarantine", "--system", "parks"], arguments].concat()).await
+}
+
+/// Runs a command on the engines of this platform.
+async fn run(cairn: &Cairn, arguments: &[&str]) -> Output {
     let config = &cairn.engines().config;
     let mut command = Command::new(program("cairn").await);
-    command.env_clear().args(["quarantine", "--system", "parks"]).args(arguments);
+    command.env_clear().args(arguments);
     command.env("AWS_REGION", "local").env("CAIRN_PREFIX", &config.prefix).env("CAIRN_CURSOR_SECRETS", "any");
     command.env("CAIRN_SEARCH_ENDPOINT", &config.search);
     command.env("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.as_ref().unwrap());

@@ -1,5 +1,7 @@
 //! A release raises the mapping of the shelf. Its index is rebuilt beside the old one while people write and search.
 
+pub mod search_faults;
+
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
@@ -7,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ::mirror::{
-    Documents, Found, Generations, Goal, Image, Mapping, Phase, Progress, Rebuild, Unfit, WithoutShapes, Word,
+    Documents, Found, Generations, Goal, Image, Mapping, Phase, Progress, Rebuild, StatusWord, Unfit, WithoutShapes,
     continue_rebuild, hold_rebuild,
 };
 use ::shelf::books::Book;
@@ -31,8 +33,10 @@ use crate::tests;
 tests! { rebuild:
     raised_mapping_is_rebuilt_while_people_write_and_search,
     rebuild_killed_at_each_write_resumes,
-    rebuild_is_held_cancelled_and_rolled_back,
+    paused_rebuild_can_be_cancelled,
+    rolled_back_index_serves_again,
     lost_index_is_replaced,
+    lost_domain_with_a_kept_index_is_replaced,
 }
 
 /// The documents of the shelf after a release that also finds books by their author.
@@ -99,10 +103,16 @@ struct Stage {
 
 impl Stage {
     async fn new() -> Self {
+        Self::on(None).await
+    }
+
+    /// Starts a platform on this search engine, or on the one that all tests share.
+    async fn on(search: Option<String>) -> Self {
         // The platform's start creates the index as the release before did.
         let served = Served { rebuild: ::mirror::rebuild::<Shelf>, ..Served::of::<Raised>(&SYSTEM, app) };
         let cairn =
-            Cairn::with(Setup { systems: vec![served], mirror_timeout: Some(TIMEOUT), ..Setup::of("shelf") }).await;
+            Cairn::with(Setup { systems: vec![served], search, mirror_timeout: Some(TIMEOUT), ..Setup::of("shelf") })
+                .await;
         let reader = cairn.person("reader", Person::new("rex")).await;
         let alias = cairn.engines().config.search_name("shelf");
         let stage = Self { cairn, reader, alias };
@@ -267,10 +277,10 @@ async fn raised_mapping_is_rebuilt_while_people_write_and_search() {
     stage.shows_the_table(true).await;
     assert!(!stage.exists(1).await);
     let status = ::mirror::status(&SYSTEM, stage.cairn.engines(), 2).await.unwrap();
-    assert_eq!((status.word, status.given_up), (Word::Ok, 0), "{status:?}");
+    assert_eq!((status.word, status.given_up), (StatusWord::Ok, 0), "{status:?}");
 }
 
-/// Each run makes one more write to DynamoDB. Every second one does not learn whether it was carried out.
+/// The run is killed at each write, once after and once before it is sent.
 async fn rebuild_killed_at_each_write_resumes() {
     let stage = Stage::new().await;
     let config = stage.cairn.engines().config.clone();
@@ -306,34 +316,30 @@ async fn rebuild_killed_at_each_write_resumes() {
     assert!(!stage.exists(1).await);
 }
 
-async fn rebuild_is_held_cancelled_and_rolled_back() {
+async fn paused_rebuild_can_be_cancelled() {
     let stage = Stage::new().await;
     let engines = Arc::clone(stage.cairn.engines());
-    let told = Arc::new(tokio::sync::Notify::new());
-    let tell = Arc::clone(&told);
-    let published = Box::new(move |step| {
-        if step == Progress::Published {
-            tell.notify_one();
+    let created = Arc::new(tokio::sync::Notify::new());
+    let notify = Arc::clone(&created);
+    let on_step = Box::new(move |step| {
+        if step == Progress::Paused {
+            notify.notify_one();
         }
     });
-    // A rebuild is held as soon as its index is published, and cancelled.
-    let rebuilding = ::mirror::rebuild::<Raised>(Arc::clone(&engines), Stage::order(Goal::Serve), published);
-    let hold = async {
-        told.notified().await;
+    // The operator pauses the rebuild before the new index is published.
+    let rebuilding = ::mirror::rebuild::<Raised>(Arc::clone(&engines), Stage::order(Goal::Serve), on_step);
+    let pause = async {
+        created.notified().await;
         hold_rebuild(&SYSTEM, &engines).await
     };
-    let (stopped, held) = tokio::join!(rebuilding, hold);
-    match (stopped, held) {
-        (Err(fault), Ok(held)) => {
-            assert!(fault.to_string().contains("held"), "{fault}");
-            assert!(held.held && !held.paused);
-        }
-        // The scan was faster.
-        (Ok(_), Err(_)) => {
-            stage.carry_out(Stage::order(Goal::RollBack)).await;
-        }
-        others => panic!("{others:?}"),
-    }
+    let (stopped, paused) = tokio::join!(rebuilding, pause);
+    let stopped = stopped.unwrap_err().to_string();
+    assert!(stopped.contains("the rebuild is paused: resume or cancel it"), "{stopped}");
+    let paused = paused.unwrap();
+    assert!(paused.held && !paused.paused && paused.planned.is_some(), "{paused:?}");
+    // The old index is written.
+    stage.table().put(book("During the pause")).await;
+    stage.shows_the_table(false).await;
     stage.carry_out(Stage::order(Goal::Cancel)).await;
     assert_eq!(stage.phases().await, [(1, "serving")]);
     assert!(!stage.exists(2).await);
@@ -342,16 +348,23 @@ async fn rebuild_is_held_cancelled_and_rolled_back() {
     continue_rebuild(&SYSTEM, &engines).await.unwrap();
     assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (3, "serving")]);
     stage.shows_the_table(true).await;
-    assert_eq!(phases(&stage.carry_out(Stage::order(Goal::RollBack)).await), [(1, "serving"), (3, "kept")]);
+}
+
+async fn rolled_back_index_serves_again() {
+    let stage = Stage::new().await;
+    assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (2, "serving")]);
+    stage.shows_the_table(true).await;
+    assert_eq!(phases(&stage.carry_out(Stage::order(Goal::RollBack)).await), [(1, "serving"), (2, "kept")]);
     stage.table().put(book("After the rollback")).await;
     stage.shows_the_table(false).await;
-    let refused = ::mirror::rebuild::<Raised>(Arc::clone(&engines), Stage::order(Goal::Finish), Box::new(|_| ())).await;
+    let engines = Arc::clone(stage.cairn.engines());
+    let refused = ::mirror::rebuild::<Raised>(engines, Stage::order(Goal::Finish), Box::new(|_| ())).await;
     assert!(refused.unwrap_err().to_string().contains("does not serve"));
     // The new index was written, too.
-    assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (3, "serving")]);
+    assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (2, "serving")]);
     stage.shows_the_table(true).await;
     stage.carry_out(Stage::order(Goal::Finish)).await;
-    assert_eq!(stage.phases().await, [(3, "serving")]);
+    assert_eq!(stage.phases().await, [(2, "serving")]);
     stage.shows_the_table(true).await;
 }
 
@@ -363,5 +376,17 @@ async fn lost_index_is_replaced() {
     stage.table().put(book("Later")).await;
     let state = stage.carry_out(Rebuild { replaces: true, ..Stage::order(Goal::Serve) }).await;
     assert_eq!((phases(&state), state.dropping.len()), (vec![(2, "serving")], 0));
+    stage.shows_the_table(true).await;
+}
+
+async fn lost_domain_with_a_kept_index_is_replaced() {
+    let stage = Stage::new().await;
+    assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (2, "serving")]);
+    for number in 1..=2 {
+        let index = format!("/{}-{number:06}", stage.alias);
+        stage.cairn.search_engine(Method::DELETE, &index, &Value::Null).await;
+    }
+    let state = stage.carry_out(Rebuild { replaces: true, ..Stage::order(Goal::Serve) }).await;
+    assert_eq!((phases(&state), state.dropping.len()), (vec![(3, "serving")], 0));
     stage.shows_the_table(true).await;
 }

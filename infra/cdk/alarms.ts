@@ -86,7 +86,7 @@ export class Alarms {
           this.reader(source.handler, 'the mirror', 'stream records');
           break;
         case 'schedule':
-          this.audit(system.functions.find(({ name }) => name === AUDIT && name === source.handler));
+          system.functions.filter(({ name }) => name === AUDIT && name === source.handler).forEach((audit) => this.audit(audit));
           break;
         case 'records':
           this.records(source.handler);
@@ -100,10 +100,7 @@ export class Alarms {
   }
 
   // The alarms of the audit of search.
-  private audit(operation: Operation | undefined): void {
-    if (operation === undefined) {
-      return;
-    }
+  private audit(operation: Operation): void {
     const dimensions = this.ofOperation(operation.name);
     this.add(id(operation.name, 'OverdueAlarm'), 'audit is overdue', 'No audit of search has ended for 26 hours.', {
       metricName: 'Audits',
@@ -115,13 +112,13 @@ export class Alarms {
       comparisonOperator: 'LessThanThreshold',
       treatMissingData: 'breaching',
     });
-    const differed = 'An audit found differences between the tables and search: see cairn audit --last.';
+    const differed = 'An audit found differences between the tables and search: see cairn audit SYSTEM --last.';
     this.add(id(operation.name, 'DifferencesAlarm'), 'search differed', differed, {
       metricName: 'Differences',
       dimensions,
     });
     if (operation.grants.some(({ action }) => action === 's3:GetObject')) {
-      const lacks = 'The objects of shapes do not exist: see cairn audit --last.';
+      const lacks = 'Objects of shapes do not exist: see cairn audit SYSTEM --last.';
       this.add(id(operation.name, 'ShapesAlarm'), 'lacks shapes', lacks, { metricName: 'ShapesMissing', dimensions });
     }
   }

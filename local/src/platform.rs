@@ -15,8 +15,8 @@ use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
 use mirror::{
-    AuditOptions, Audited, Auditing, Mapping, Mirrored, Noted, PageScanned, Rebuild, Rebuilding, Redriving, Repairing,
-    RepairingEntity, Scanned,
+    AuditOptions, Auditing, Inspecting, Mapping, Mirrored, OnAuditStep, OnBatchRedriven, OnPageScanned, OnRebuildStep,
+    Rebuild, Rebuilding, Redriving, Repairing, RepairingEntity,
 };
 use table::config::LEASE;
 use table::schema::{
@@ -62,17 +62,19 @@ pub struct Served {
     /// Returns the document of an item in DynamoDB JSON, with this version of the mapping, as text.
     pub sample_document: fn(u32, &'static Table, &str) -> Result<Option<String>, String>,
     /// Creates the system's first index, or resumes an interrupted run.
-    pub first_index: fn(Arc<Engines>, Scanned) -> BoxFuture<'static, Result<mirror::Generation, mirror::Fault>>,
+    pub first_index: fn(Arc<Engines>, OnRebuildStep) -> BoxFuture<'static, Result<mirror::Generation, mirror::Fault>>,
     /// Carries out an order about the rebuild of the system's index.
-    pub rebuild: fn(Arc<Engines>, Rebuild, Scanned) -> Rebuilding,
+    pub rebuild: fn(Arc<Engines>, Rebuild, OnRebuildStep) -> Rebuilding,
+    /// Reads one key in its table and in every index that is written.
+    pub inspect: fn(Arc<Engines>, &'static Table, Key) -> Inspecting,
     /// Rebuilds the documents of one key from its table.
     pub repair: fn(Arc<Engines>, &'static Table, Key) -> Repairing,
     /// Compares the tables with the indexes, and repairs what differs.
-    pub audit: fn(Arc<Engines>, AuditOptions, Audited) -> Auditing,
+    pub audit: fn(Arc<Engines>, AuditOptions, OnAuditStep) -> Auditing,
     /// Redrives the records that were given up and the items in quarantine.
-    pub redrive: fn(Arc<Engines>, bool, Noted) -> Redriving,
+    pub redrive: fn(Arc<Engines>, bool, OnBatchRedriven) -> Redriving,
     /// Rebuilds the documents of every item of an entity, by its name.
-    pub repair_each: fn(Arc<Engines>, String, PageScanned) -> RepairingEntity,
+    pub repair_entity: fn(Arc<Engines>, String, OnPageScanned) -> RepairingEntity,
 }
 
 impl Served {
@@ -87,10 +89,11 @@ impl Served {
             sample_document: |version, table, item| mirror::sample_document(&M::default(), version, table, item),
             first_index: mirror::first_index::<M>,
             rebuild: mirror::rebuild::<M>,
+            inspect: mirror::inspect::<M>,
             repair: mirror::repair::<M>,
             audit: mirror::audit::<M>,
             redrive: mirror::redrive::<M>,
-            repair_each: mirror::repair_each::<M>,
+            repair_entity: mirror::repair_entity::<M>,
         }
     }
 

@@ -42,18 +42,14 @@ fn changed(system: &str, path: &str, kept: &[Value], written: &[Value]) -> Resul
     for now in written {
         let same = |before: &&Value| before.get("version") == now.get("version");
         let number = now.get("version").cloned().unwrap_or_default();
-        match kept.iter().find(same) {
-            Some(before) if before == now => {}
-            Some(_) => {
-                return Err(Failure::new(format!(
-                    "{system} writes other documents, or has another mapping, with version {number}: raise the \
-                     version in {}/src/documents.rs, and keep what was written as `previous_mapping` and \
-                     `previous_document`. If only the sample records have changed, delete {path} and generate it again.",
-                    systems::folder(system)
-                )));
-            }
-            // The version is new, or no version was kept yet.
-            None => {}
+        // A version that was not kept is new.
+        if kept.iter().find(same).is_some_and(|before| before != now) {
+            return Err(Failure::new(format!(
+                "{system} writes other documents, or has another mapping, with version {number}: raise the version in \
+                 {}/src/documents.rs, and keep what was written as `previous_mapping` and `previous_document`. If only \
+                 the sample records have changed, delete {path} and generate it again.",
+                systems::folder(system)
+            )));
         }
     }
     let lowest = written.iter().filter_map(|now| now.get("version")?.as_u64()).min();

@@ -1,6 +1,7 @@
 //! Lambda's events of a table's stream, with made-up facilities in them.
 
 use serde_json::{Value, json};
+use table::Config;
 
 /// The most that Lambda takes in one invocation, in bytes.
 pub const LARGEST: usize = 6 * 1024 * 1024;
@@ -23,6 +24,11 @@ pub fn event(records: impl IntoIterator<Item = String>) -> String {
     }
     event.push_str("]}");
     event
+}
+
+/// An event of the same records in the table of a platform that may have a prefix.
+pub fn on_platform(event: &str, config: &Config) -> String {
+    event.replace(":table/parks/", &format!(":table/{}/", config.table("parks")))
 }
 
 /// As many records as fit, by their number from 0.

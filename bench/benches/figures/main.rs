@@ -21,6 +21,7 @@ mod memory;
 mod mirror;
 mod pipeline;
 mod platform;
+mod rebuild;
 mod scaling;
 mod scan;
 mod shapes;
@@ -60,7 +61,7 @@ enum Run {
 }
 
 /// In this order: the events of `memory` leave things in quarantine, which every later batch would look at.
-const BENCHES: [Bench; 15] = [
+const BENCHES: [Bench; 16] = [
     Bench { name: "mirror", run: Run::Alone(mirror::run) },
     Bench { name: "geometry", run: Run::Alone(geometry::run) },
     Bench { name: "creators", run: Run::Alone(creators::run) },
@@ -75,6 +76,7 @@ const BENCHES: [Bench; 15] = [
     Bench { name: "import", run: Run::OnPlatform(|platform, table| import::run(platform, table).boxed()) },
     Bench { name: "csv", run: Run::OnPlatform(|platform, table| csv::run(platform, table).boxed()) },
     Bench { name: "scaling", run: Run::OnPlatform(|platform, table| scaling::run(platform, table).boxed()) },
+    Bench { name: "rebuild", run: Run::OnPlatform(|platform, table| rebuild::run(platform, table).boxed()) },
     Bench { name: "memory", run: Run::OnPlatform(|platform, table| memory::run(platform, table).boxed()) },
 ];
 

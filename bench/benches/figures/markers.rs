@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, PutRequest, WriteRequest};
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::Failure;
-use crate::event::{event, modified};
+use crate::event::{self, event, modified};
 use crate::figure::{Figure, Goal, Table, milliseconds};
 use crate::platform::Platform;
 use crate::timing::Times;
@@ -38,6 +38,7 @@ pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> 
                 turns.reverse();
             }
             for ((platform, function), times) in turns {
+                let batch = event::on_platform(&batch, &platform.engines().config);
                 let start = Instant::now();
                 platform.mirror(function, &batch).await?;
                 if round >= WARM_UP {

@@ -73,8 +73,8 @@ async fn through_the_mirror(platform: &Platform, function: &Function, events: &[
     Ok(start.elapsed())
 }
 
-/// The requests that the mirror makes of these events.
-async fn requests(platform: &Platform, events: &[String]) -> Result<Vec<String>, Failure> {
+/// Returns the bulk requests that the mirror makes of these events.
+pub async fn requests(platform: &Platform, events: &[String]) -> Result<Vec<String>, Failure> {
     let engines = platform.engines();
     let mut requests = Vec::new();
     for event in events {
@@ -88,14 +88,20 @@ async fn requests(platform: &Platform, events: &[String]) -> Result<Vec<String>,
 async fn straight(platform: &Platform, bulk: &str, requests: &[String]) -> Result<Duration, Failure> {
     let start = Instant::now();
     for lines in requests {
-        let mut encoder = GzEncoder::new(Vec::with_capacity(lines.len() / 4), Compression::fast());
-        encoder.write_all(lines.as_bytes())?;
-        let request = platform.gateway().client().post(bulk).header("content-type", "application/x-ndjson");
-        let answer = request.header("content-encoding", "gzip").body(encoder.finish()?).send().await?;
-        let answer = json_of(answer).await?;
-        if answer.to_string().contains("error") {
-            return Err(format!("OpenSearch refused: {answer}").into());
-        }
+        send(platform, bulk, lines).await?;
     }
     Ok(start.elapsed())
+}
+
+/// Sends a bulk request, compressed as the mirror does.
+pub async fn send(platform: &Platform, bulk: &str, lines: &str) -> Result<(), Failure> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(lines.len() / 4), Compression::fast());
+    encoder.write_all(lines.as_bytes())?;
+    let request = platform.gateway().client().post(bulk).header("content-type", "application/x-ndjson");
+    let answer = request.header("content-encoding", "gzip").body(encoder.finish()?).send().await?;
+    let answer = json_of(answer).await?;
+    if answer.to_string().contains("error") {
+        return Err(format!("OpenSearch refused: {answer}").into());
+    }
+    Ok(())
 }

@@ -2,7 +2,6 @@
 //! for what it has missed.
 
 use std::collections::{BTreeMap, HashSet};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -55,10 +54,23 @@ pub fn has_event(frame: &Value, kind: &str) -> bool {
     frame["events"].as_array().is_some_and(|events| events.iter().any(|event| event["kind"] == kind))
 }
 
-/// Asserts that no frame of a feed arrives.
+/// Asserts that no frame of a feed arrives. The platform has caught up before.
 pub async fn is_silent(socket: &mut Socket, feed: &str) {
-    while let Some(frame) = socket.next_within(Duration::from_millis(300)).await {
+    for frame in frames_until_pong(socket).await {
         assert_ne!(frame["feed"], feed, "{frame}");
+    }
+}
+
+/// Returns the frames that were sent before now: those before the answer of a ping.
+pub async fn frames_until_pong(socket: &mut Socket) -> Vec<Value> {
+    socket.send(&json!({ "action": "ping", "id": "until" })).await;
+    let mut frames = Vec::new();
+    loop {
+        let frame = socket.next().await;
+        if frame["type"] == "pong" && frame["id"] == "until" {
+            return frames;
+        }
+        frames.push(frame);
     }
 }
 

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use table::item::number;
 
 use super::conversation::{both_kinds, private_chat, react, send, sending};
-use super::follower::{Follower, ask, contents, follow, frame_of, group_chat_of, has_event, is_silent, open};
+use super::follower::{
+    Follower, ask, contents, follow, frame_of, frames_until_pong, group_chat_of, has_event, is_silent, open,
+};
 use super::identity::platform;
 use super::people::{log_in, register};
 use super::stage::Chat;
@@ -301,7 +303,7 @@ async fn removed_member_gets_nothing_that_is_sent_after_the_removal() {
         ask(&mut bob.socket, json!({ "action": "subscribe", "id": "c1", "feeds": [{ "feed": feed, "after": 1 }] }))
             .await;
     assert_eq!(refused["code"], "forbidden", "{refused}");
-    while let Some(frame) = bob.socket.next_within(Duration::from_millis(300)).await {
+    for frame in frames_until_pong(&mut bob.socket).await {
         seen.extend(frame["events"].as_array().into_iter().flatten().cloned());
     }
     let late =
@@ -533,7 +535,7 @@ async fn subscription_that_races_a_removal_is_refused_or_ends() {
         send(&chat.ann.user, &format!("/chat/groupchats/{group}"), "late").await;
         chat.cairn.caught_up().await;
         // What was committed before the removal may still arrive.
-        while let Some(frame) = bob.next_within(Duration::from_millis(300)).await {
+        for frame in frames_until_pong(&mut bob).await {
             assert!(!has_event(&frame, "message.created"), "{frame}");
         }
     }

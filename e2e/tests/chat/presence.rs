@@ -7,7 +7,7 @@ use chat::schema::USERS;
 use serde_json::{Value, json};
 
 use super::conversation::private_chat;
-use super::follower::{ask, follow, frame_of, group_chat_of, open};
+use super::follower::{ask, follow, frame_of, frames_until_pong, group_chat_of, open};
 use super::stage::Chat;
 use crate::harness::{Setup, Socket};
 use crate::tests;
@@ -57,7 +57,7 @@ async fn user_is_online_until_the_last_connection_ends() {
     second.cut();
     chat.cairn.caught_up().await;
     // A presence may be told again, but bob was never offline.
-    while let Some(frame) = ann.next_within(Duration::from_millis(300)).await {
+    for frame in frames_until_pong(&mut ann).await {
         assert_eq!(frame["online"], true, "{frame}");
     }
     third.cut();

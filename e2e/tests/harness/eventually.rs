@@ -6,8 +6,16 @@ use tokio::time::Instant;
 
 /// Waits until something holds. `what` says in the failure what did not become true.
 pub async fn eventually(what: &str, holds: impl AsyncFn() -> bool) {
+    eventually_some(what, async || holds().await.then_some(())).await;
+}
+
+/// Waits until there is something, and returns it. `what` says in the failure what did not become true.
+pub async fn eventually_some<T>(what: &str, ask: impl AsyncFn() -> Option<T>) -> T {
     let until = Instant::now() + Duration::from_secs(60);
-    while !holds().await {
+    loop {
+        if let Some(some) = ask().await {
+            return some;
+        }
         assert!(Instant::now() < until, "not within 60 s: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -52,9 +52,15 @@ struct Shared {
     limit: Mutex<(usize, u32)>,
     /// The id of the document whose bulk requests must wait.
     held: watch::Sender<Option<String>>,
-    /// Notified when such a request arrives.
+    /// Notified when a request is held.
     holds: Notify,
+    /// Whether every request must wait, and the request from which on they must.
+    closed: watch::Sender<bool>,
+    closes_at: Mutex<Option<Box<IsRequest>>>,
 }
+
+/// Whether a request is the one that is meant, by its method and path, such as `POST /shelf/_search`.
+type IsRequest = dyn Fn(&str) -> bool + Send;
 
 impl Proxy {
     /// Starts a proxy for this search engine, without faults.
@@ -67,6 +73,8 @@ impl Proxy {
             limit: Mutex::new((usize::MAX, 0)),
             held: watch::Sender::new(None),
             holds: Notify::new(),
+            closed: watch::Sender::new(false),
+            closes_at: Mutex::default(),
         });
         let serving = Arc::clone(&shared);
         let server = Server::start(move |request| answer(Arc::clone(&serving), request)).await;
@@ -108,6 +116,21 @@ impl Proxy {
         self.shared.held.send_replace(None);
     }
 
+    /// Holds every later request.
+    pub fn close(&self) {
+        self.shared.closed.send_replace(true);
+    }
+
+    /// Holds the next request for which this is true, by its method and path, and every later one.
+    pub fn close_at(&self, is_request: impl Fn(&str) -> bool + Send + 'static) {
+        *self.shared.closes_at.lock().unwrap() = Some(Box::new(is_request));
+    }
+
+    /// Continues all requests that are held.
+    pub fn open(&self) {
+        self.shared.closed.send_replace(false);
+    }
+
     /// Returns the number of faults that are not used yet.
     pub fn left(&self) -> usize {
         self.shared.faults.lock().unwrap().len()
@@ -142,6 +165,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Answer {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map_err(|_| Lost)?.to_bytes();
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    shared.pass(&format!("{} {}", parts.method, parts.uri.path())).await;
     if parts.uri.path().ends_with("/_bulk") {
         return shared.bulk(&path, unpacked(&parts.headers, &body)).await;
     }
@@ -185,6 +209,16 @@ impl Shared {
                 Ok(respond(200, body.to_string()))
             }
         }
+    }
+
+    /// Waits for as long as every request is held.
+    async fn pass(&self, request: &str) {
+        let closes = self.closes_at.lock().unwrap().take_if(|is_request| is_request(request)).is_some();
+        if closes {
+            self.closed.send_replace(true);
+            self.holds.notify_one();
+        }
+        let _ = self.closed.subscribe().wait_for(|closed| !closed).await;
     }
 
     /// Waits for as long as one of these documents is held.

@@ -123,10 +123,11 @@ impl Table {
 
     fn record(&self, name: &str, image: &str, item: &Item, sequence: usize) -> Value {
         let whole = dynamodb_json(item);
+        let keys = dynamodb_json(&self.key_of(item));
         json!({
             "eventName": name, "eventSource": "aws:dynamodb", "eventSourceARN": self.stream_arn(),
             "dynamodb": {
-                "Keys": { self.table.pk: whole[self.table.pk], self.table.sk.unwrap(): whole[self.table.sk.unwrap()] }, image: whole,
+                "Keys": keys, image: whole,
                 "SequenceNumber": format!("{:021}", sequence + 1), "ApproximateCreationDateTime": 1,
                 "SizeBytes": 100, "StreamViewType": "NEW_AND_OLD_IMAGES"
             }

@@ -8,7 +8,7 @@ use ::chat::keys::{CommunityKey, UserKey, message_key};
 use ::chat::messages::Message;
 use ::chat::names::{ChatId, CommunityId, GroupChatId, MessageId, PrivateChatId, UserId};
 use ::chat::schema::{COMMUNITIES, GROUP_CHATS, PRIVATE_CHATS, USERS};
-use ::mirror::{CREATE_INDEX, Kind, Marker};
+use ::mirror::{CREATE_INDEX, DifferenceKind, Marker};
 use ::shelf::books::Book;
 use ::shelf::schema::{BookId, BookKey, SHELF};
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -399,12 +399,15 @@ async fn an_audit_repairs(shown: Shown) {
     index.put(&id, version + 11, &source).await;
     let found = &audit(cairn, shown.system).await[table.name];
     // The marker is cleared together with the document, or by itself.
-    let others: Vec<_> = counts(found).into_iter().filter(|(kind, ..)| *kind != Kind::StaleMarker).collect();
-    assert_eq!(others, [Kind::Lost, Kind::Stale, Kind::Unmarked].map(|kind| (kind, 1, 0)));
+    let others: Vec<_> = counts(found).into_iter().filter(|(kind, ..)| *kind != DifferenceKind::StaleMarker).collect();
+    assert_eq!(
+        others,
+        [DifferenceKind::Lost, DifferenceKind::Stale, DifferenceKind::Unmarked].map(|kind| (kind, 1, 0))
+    );
     assert!(shown.found(lost).await.is_some() && shown.found(later).await.is_some());
     assert_eq!(shown.quarantined().await.len(), 1);
     // A marker of a valid document.
     mark(cairn, table, &item::key(table, lost).unwrap(), 2).await;
-    assert_eq!(counts(&audit(cairn, shown.system).await[table.name]), [(Kind::StaleMarker, 1, 0)]);
+    assert_eq!(counts(&audit(cairn, shown.system).await[table.name]), [(DifferenceKind::StaleMarker, 1, 0)]);
     assert_eq!(shown.quarantined().await.len(), 1);
 }

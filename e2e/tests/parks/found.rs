@@ -151,6 +151,15 @@ async fn search_returns_geojson() {
     assert_eq!(drawn("outline").await["type"], "Polygon");
     assert_eq!(drawn("zoom:10").await, super::shapes::rectangle(1.0, 1.0, 1.5, 2.0));
     visitor.get("/parks/search?f=geojson&shapeAs=zoom:23").await.faulty(&["shapeAs"]);
+
+    // The same by a shape in the body.
+    let by_shape = |shape_as: &str| {
+        let shape = super::shapes::rectangle(0.9, 0.9, 1.1, 1.1);
+        visitor.post("/parks/search", json!({ "entity": ["geozone"], "shape": shape, "shapeAs": shape_as })).geojson()
+    };
+    let found = by_shape("zoom:10").await.is(200);
+    assert_eq!((&found["numberMatched"], &found["features"][0]["geometry"]), (&json!(1), &drawn("zoom:10").await));
+    by_shape("zoom:23").await.faulty(&["/shapeAs"]);
 }
 
 async fn hits_have_the_fields_of_a_card() {

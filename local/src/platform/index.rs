@@ -41,12 +41,16 @@ pub(super) async fn bring_up(
             progress.note(format!("The mapping of {name} has changed: its index is created again from the tables."));
         }
         // An operator's rebuild, which has another index that serves, is left to the operator.
-        if !raised && kept && generations.of(Phase::Serving).is_some() {
+        if !raised
+            && kept
+            && let Some(serving) = generations.of(Phase::Serving)
+        {
             progress.started(STAGE);
-            let serving = generations.of(Phase::Serving).map(|serving| serving.index.clone());
-            progress.finished(STAGE, serving.unwrap_or_default());
+            progress.finished(STAGE, serving.index.clone());
             return Ok(());
         }
+        // Without an index that serves, a paused rebuild must end first: its operator needs a running platform.
+        mirror::continue_rebuild(served.system, engines).await.map_err(|fault| failed(fault.to_string()))?;
     }
 
     progress.started(STAGE);

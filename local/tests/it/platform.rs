@@ -1,8 +1,8 @@
 //! A platform with a made-up system: from a write into the table to a search, across restarts.
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -12,10 +12,11 @@ use local::engine::osmem;
 use local::install::{Cache, Tools};
 use local::search::Choice;
 use local::{Dynamodb, Options, Platform, Progress, Served, StartError};
-use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Unfit};
+use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Phase, Rebuild, Unfit};
 use serde_json::Value;
 use table::schema::{Bucket, Entity, EventSource, Search, System, Table};
 use table::{Access, AccessPattern};
+use tokio::sync::Notify;
 use web::{App, Event, EventFailure, EventHandler};
 
 static STATE: Table = mirror::schema::state_table("toys-mirror");
@@ -156,6 +157,40 @@ async fn changed_mapping_fills_search_again_from_the_table() {
     assert_eq!(found(&platform).await, ["kite"]);
     put(&platform, "ball").await;
     assert_eq!(found(&platform).await, ["ball", "kite"]);
+    platform.stop().await;
+}
+
+/// The commands of its operator need a running platform.
+#[tokio::test]
+async fn paused_rebuild_without_a_serving_index_ends_with_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = osmem::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await.unwrap();
+    let (_engine, url) = osmem::start(&program, &folder.path().join("osmem.log")).await.unwrap();
+    let (state, search) = (folder.path().join("state"), Choice::Url(url.clone()));
+    let platform = start(&state, search.clone()).await.unwrap();
+    put(&platform, "kite").await;
+    // A rebuild that replaces the index is stopped once the new index is published.
+    let published = Arc::new(Notify::new());
+    let notify = Arc::clone(&published);
+    let on_step = Box::new(move |step| {
+        if step == mirror::Progress::Published {
+            notify.notify_one();
+        }
+    });
+    let order = Rebuild { begins: true, replaces: true, ..Rebuild::WITHOUT_PAUSE };
+    tokio::select! {
+        biased;
+        () = published.notified() => {}
+        ended = mirror::rebuild::<Toys>(Arc::clone(&platform.engines), order, on_step) => panic!("{ended:?}"),
+    }
+    mirror::hold_rebuild(&SYSTEM, &platform.engines).await.unwrap();
+    let state_before = mirror::generations(&SYSTEM, &platform.engines).await.unwrap().unwrap();
+    assert!(state_before.held && state_before.of(Phase::Serving).is_none(), "{state_before:?}");
+    platform.stop().await;
+
+    let platform = start(&state, search).await.unwrap();
+    assert_eq!(indexes(&platform).await, ["toys-000002"]);
+    assert_eq!(found(&platform).await, ["kite"]);
     platform.stop().await;
 }
 

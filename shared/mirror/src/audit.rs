@@ -5,27 +5,35 @@
 //! not handled yet is none. It can be stopped at any point, and resumes with the next call.
 
 mod content;
+mod difference;
 mod digests;
+mod filled;
 mod findings;
 mod look;
 mod options;
-mod patience;
 mod progress;
 mod reference;
+mod results;
+mod retry;
 mod run;
 mod schedule;
 mod system;
-mod time;
 
-pub use findings::{Ended, Finding, GenerationAudit, Kind, TableAudit};
-pub use options::AuditOptions;
+pub use findings::{AuditEnd, DifferenceKind, Finding, GenerationAudit, TableAudit};
+pub use options::{AuditOptions, AuditPurpose};
 #[cfg(test)]
-pub(crate) use reference::{Document, Levels, Reference, Wanted};
-pub use run::Step;
+pub(crate) use reference::{Levels, Reference, Wanted, WantedDocument};
+pub use results::last_audits;
+pub(crate) use results::last_full_audit;
+#[cfg(test)]
+pub(crate) use results::{last_results, report_audits};
+pub use run::AuditStep;
 #[cfg(test)]
 pub(crate) use run::audit_generation;
-pub use schedule::{AUDIT, AUDIT_MINUTES, audit_index};
-pub use system::last_audits;
+pub(crate) use run::end_rebuild_audit;
 #[cfg(test)]
-pub(crate) use system::last_of_generation;
-pub(crate) use system::{audit_one, audit_system, last_full_audit};
+pub(crate) use schedule::DAY;
+pub use schedule::{AUDIT, AUDIT_MINUTES, audit_index};
+#[cfg(test)]
+pub(crate) use system::audit_generations;
+pub(crate) use system::{audit_one, audit_system};

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::FutureExt;
 use table::never;
+use table::schema::Entity;
 
 use crate::document::{Found, ShapeSource};
 use crate::documents::{DetailLevel, Documents, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes, document_of};
@@ -114,12 +115,9 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
         }
         Content::Item(item, versioning) => (item, *versioning),
     };
-    let image = Image::parse(item).map_err(|fault| Unwritten::Unfit(fault.to_string()))?;
-    // A panic affects its own item only, and no other record of the batch.
     let version = materials.targets[write.target].mapping;
-    let found = catch_unwind(AssertUnwindSafe(|| document_of(materials.documents, version, identity.entity, &image)));
-    let found = found.map_err(|panic| Unwritten::Unfit(panicked(panic.as_ref())))?;
-    let document = match found.map_err(|fault| Unwritten::Unfit(fault.to_string()))? {
+    let found = create_document(materials.documents, version, identity.entity, item).map_err(Unwritten::Unfit)?;
+    let document = match found {
         Found::Document(document) => document,
         // The tombstone has the item's own revision, since it is the item's present state and not a delete.
         Found::Hidden => {
@@ -147,6 +145,19 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
     }
     close_document(lines);
     Ok(())
+}
+
+/// Creates the document of an item with this version of the mapping. The error says why it cannot be created. A panic
+/// affects its own item only, and no other record of the batch.
+pub(crate) fn create_document(
+    documents: &impl Documents,
+    version: u32,
+    entity: &'static Entity,
+    item: &str,
+) -> Result<Found, String> {
+    let image = Image::parse(item).map_err(|fault| fault.to_string())?;
+    let found = catch_unwind(AssertUnwindSafe(|| document_of(documents, version, entity, &image)));
+    found.map_err(|panic| panicked(panic.as_ref()))?.map_err(|fault| fault.to_string())
 }
 
 async fn read_shape(shapes: &impl Shapes, source: &ShapeSource, level: DetailLevel) -> Result<Shape, Unwritten> {

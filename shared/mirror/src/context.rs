@@ -25,7 +25,7 @@ impl<'c, P: Ports, D: Documents> Context<'c, P, D> {
         Materials { documents: self.documents, targets: &self.targets, shapes, now }
     }
 
-    /// Checks that the received data may still be used. Every write calls it first.
+    /// Checks that the received data may still be used. Every task calls it first, which also ends its retries.
     pub(crate) fn fresh(&self) -> Result<(), Fault> {
         fresh(self.ports.time(), self.received)
     }

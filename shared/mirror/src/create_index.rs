@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use web::{Event, EventFailure, EventHandler};
 
 use crate::first_index::create_first_index;
-use crate::mirrored::{ENGINES, Mirrored};
+use crate::mirrored::{ENGINES, Mirrored, ONE_VCPU_MEMORY};
 use crate::ports::Fault;
 use crate::rebuild::Progress;
 
@@ -17,9 +17,6 @@ pub const CREATE_INDEX: &str = "createIndex";
 
 /// How long a deployment waits for progress. A role of the same deployment takes effect sooner.
 const STALL_TIMEOUT: Duration = Duration::from_secs(120);
-
-/// The memory in MB at which Lambda allocates one vCPU ("Configure Lambda function memory").
-const ONE_VCPU_MEMORY: u64 = 1769;
 
 /// The pause after a fault.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -91,11 +91,11 @@ async fn scan_segment<R: Rules, P: Ports, D: Documents>(
 }
 
 /// Checks that the generation is still to be filled, since an operator may hold or cancel its rebuild.
-async fn check_wanted<P: Ports>(ports: &P, generation: &Generation) -> Result<(), Fault> {
+pub(crate) async fn check_wanted<P: Ports>(ports: &P, generation: &Generation) -> Result<(), Fault> {
     let config = ports.state().generations().await?;
     match config.as_ref().and_then(|config| Some((config.held, config.of(Phase::Filling)?))) {
         Some((false, filling)) if filling.index == generation.index => Ok(()),
-        Some((true, _)) => Err(Fault::lasting("mirror", "the rebuild is held")),
+        Some((true, _)) => Err(Fault::lasting("mirror", "the rebuild is paused: resume or cancel it")),
         _ => Err(Fault::lasting("mirror", "the rebuild was cancelled, or another call has finished it")),
     }
 }

@@ -10,8 +10,9 @@ use crate::rebuild::{Progress, Rebuild, rebuild};
 use crate::rules::{ProductionRules, Rules};
 
 /// Creates the system's first index and fills it from the tables, or resumes an earlier call that was stopped. Does
-/// nothing if an index serves already. Returns the generation. `progress` is called after every step.
-pub async fn create_first_index(
+/// nothing if an index serves already. Fails while a rebuild replaces the index. Returns the generation. `progress` is
+/// called after every step.
+pub(crate) async fn create_first_index(
     documents: &impl Documents,
     shapes: &impl Shapes,
     engines: &Engines,
@@ -32,6 +33,12 @@ pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
     let config = ports.state().generations().await?;
     if let Some(serving) = config.as_ref().and_then(|config| config.of(Phase::Serving)) {
         return Ok(serving.clone());
+    }
+    // An operator decides whether the new index may serve.
+    if config.is_some_and(|config| !config.dropping.is_empty()) {
+        let system = documents.tables().name;
+        let reason = format_args!("a rebuild replaces the index: resume it with `cairn rebuild start {system}`");
+        return Err(Fault::lasting("mirror", reason));
     }
     let config = rebuild::<R, _, _>(ports, documents, alias, Rebuild::WITHOUT_PAUSE, progress).await?;
     config.of(Phase::Serving).cloned().ok_or_else(|| Fault::passing("mirror", "another call changes the index"))

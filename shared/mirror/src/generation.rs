@@ -19,7 +19,7 @@ pub struct Generations {
     pub written: Vec<Generation>,
     /// The generation that a rebuild has created and not published yet.
     pub planned: Option<Generation>,
-    /// Whether an operator holds the rebuild that is under way.
+    /// Whether an operator has paused the rebuild that is under way. The mirror writes meanwhile.
     pub held: bool,
     /// The indexes that are not written any more and are to be deleted.
     pub dropping: Vec<String>,
@@ -140,15 +140,20 @@ impl Generation {
 
     /// Checks that the code writes documents of this version. The strict mapping of the index would refuse others.
     pub(crate) fn check_mapping(&self, documents: &impl Documents) -> Result<(), String> {
-        let Self { index, mapping, .. } = self;
-        if writes(documents, *mapping) {
+        if writes(documents, self.mapping) {
             return Ok(());
         }
-        let known = documents.mapping().version;
-        let remedy = if *mapping > known { "deploy the code that created it" } else { "rebuild the index" };
-        let previous = documents.previous_mapping().map(|previous| format!("versions {} and ", previous.version));
-        let known = format!("{}{known}", previous.unwrap_or_else(|| "version ".to_owned()));
-        Err(format!("{index} has version {mapping} of the mapping and this code has {known}: {remedy}"))
+        let previous = documents.previous_mapping().map(|previous| previous.version);
+        Err(self.mapping_difference(previous, documents.mapping().version))
+    }
+
+    /// Returns a message that the code has other versions of the mapping, and what to do.
+    pub(crate) fn mapping_difference(&self, previous: Option<u32>, own: u32) -> String {
+        let Self { index, mapping, .. } = self;
+        let known =
+            previous.map_or_else(|| format!("version {own}"), |previous| format!("versions {previous} and {own}"));
+        let remedy = if *mapping > own { "use the commit that created it" } else { "rebuild the index" };
+        format!("{index} has version {mapping} of the mapping and this code has {known}: {remedy}")
     }
 }
 

@@ -51,9 +51,7 @@ pub fn index_grants(system: &'static System) -> Vec<Grant> {
         search("es:ESHttpPut", format!("{index}/_alias/{}", system.name)),
         search("es:ESHttpDelete", format!("{index}/_alias/{}", system.name)),
     ]);
-    for table in searchable(system) {
-        grants.push(Grant { action: "dynamodb:Scan", resource: Resource::Table(table.name.to_owned()) });
-    }
+    grants.extend(scans(system));
     grants
 }
 
@@ -74,10 +72,14 @@ pub fn audit_grants(system: &'static System) -> Vec<Grant> {
     let index = format!("{}-{GENERATION}", system.name);
     let mut grants = grants(system);
     grants.extend([search(format!("{index}/_refresh")), search(format!("{index}-write/_search"))]);
-    for table in searchable(system) {
-        grants.push(Grant { action: "dynamodb:Scan", resource: Resource::Table(table.name.to_owned()) });
-    }
+    grants.extend(scans(system));
     grants
+}
+
+/// Returns the grants to scan the tables that may have documents.
+fn scans(system: &'static System) -> impl Iterator<Item = Grant> {
+    let scan = |table: &Table| Grant { action: "dynamodb:Scan", resource: Resource::Table(table.name.to_owned()) };
+    searchable(system).map(scan)
 }
 
 /// Returns the resource of a stamp, which names the key attributes, in the request and in its condition, and `rev`.

@@ -37,12 +37,19 @@ async fn check(cx: &Context, system: &'static System, pattern: &'static AccessPa
     let search = timeout(TIMEOUT, cx.access().search::<IgnoredAny>(pattern, system.name, &body));
     let (found, heartbeats) = tokio::join!(search, timeout(TIMEOUT, heartbeats(cx.access(), pattern, state)));
     let now = cx.engines().clock.micros() / 1000;
-    let lag = heartbeats.map(|read| read.map(|all| all.iter().filter_map(|one| one.lag(now)).max()));
-    match (found, lag) {
-        (_, Ok(Ok(Some(age)))) => Health::search_lags(Duration::from_millis(age.unsigned_abs())),
-        (Ok(Ok(_)), Ok(Ok(None))) => Health::OK,
-        (Ok(Ok(_)), _) => Health::UNKNOWN,
-        (_, _) => Health::SEARCH_IS_DOWN,
+    let heartbeats = heartbeats.ok().and_then(Result::ok);
+    let lag = heartbeats.map(|all| all.iter().filter_map(|one| one.lag(now)).max());
+    summarize(matches!(found, Ok(Ok(_))), lag)
+}
+
+/// `lag` is the age of search in milliseconds if it lags, or `None` if it could not be read. While search is down, the
+/// mirror cannot write either, so it lags too.
+fn summarize(search_answers: bool, lag: Option<Option<i64>>) -> Health {
+    match (search_answers, lag) {
+        (false, _) => Health::SEARCH_IS_DOWN,
+        (true, Some(Some(age))) => Health::search_lags(Duration::from_millis(age.unsigned_abs())),
+        (true, Some(None)) => Health::OK,
+        (true, None) => Health::UNKNOWN,
     }
 }
 
@@ -53,4 +60,18 @@ async fn heartbeats(
 ) -> Result<Vec<Heartbeat>, table::Error> {
     let items = access.table(pattern, state).query(Heartbeat::PK).all().await?;
     items.iter().map(Stored::read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn search_that_is_down_is_not_reported_as_lagging() {
+        for lag in [None, Some(None), Some(Some(90_000))] {
+            assert_eq!(summarize(false, lag), Health::SEARCH_IS_DOWN, "{lag:?}");
+        }
+        assert_eq!(summarize(true, Some(Some(90_000))), Health::search_lags(Duration::from_secs(90)));
+        assert_eq!((summarize(true, Some(None)), summarize(true, None)), (Health::OK, Health::UNKNOWN));
+    }
 }

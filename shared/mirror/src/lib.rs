@@ -60,15 +60,14 @@ mod transform;
 mod work;
 
 pub use audit::{
-    AUDIT, AUDIT_MINUTES, AuditOptions, Ended, Finding, GenerationAudit, Kind, Step, TableAudit, audit_index,
-    last_audits,
+    AUDIT, AUDIT_MINUTES, AuditEnd, AuditOptions, AuditPurpose, AuditStep, DifferenceKind, Finding, GenerationAudit,
+    TableAudit, audit_index, last_audits,
 };
 pub use create_index::{CREATE_INDEX, create_index};
 pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
 pub use documents::{
     DetailLevel, Documents, Mapping, NoShapes, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes,
 };
-pub use first_index::create_first_index;
 pub use generation::{Generation, Generations, Phase};
 pub use grants::{audit_grants, grants, index_grants, sweep_grants};
 pub use handle::{Handled, handle};
@@ -76,27 +75,28 @@ pub use handlers::handlers;
 pub use health::health;
 pub use heartbeat::Heartbeat;
 pub use image::{Image, NotAnItem, Unfit};
-pub use inspect::{InGeneration, Inspected, inspect};
+pub use inspect::{InGeneration, Inspected};
 pub use item::Item;
 pub use lag::{Lag, lag};
 pub use mirrored::{
-    Audited, Auditing, HANDLER, Mirrored, Noted, PageScanned, Rebuilding, Redriving, Repairing, RepairingEntity,
-    Scanned, TIMEOUT, WithoutShapes, audit, first_index, handler, rebuild, redrive, repair, repair_each,
+    Auditing, HANDLER, Inspecting, Mirrored, OnAuditStep, OnBatchRedriven, OnPageScanned, OnRebuildStep, Rebuilding,
+    Redriving, Repairing, RepairingEntity, TIMEOUT, WithoutShapes, audit, first_index, handler, inspect, rebuild,
+    redrive, repair, repair_entity,
 };
 pub use number::Number;
 pub use operate::{Staleness, check_dismissal, dismiss, generations, quarantined, stale};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, Subject};
-pub use rebuild::{Goal, Progress, Rebuild, abandon_indexes, continue_rebuild, hold_rebuild, rebuild_index};
+pub use rebuild::{Goal, Progress, Rebuild, abandon_indexes, continue_rebuild, hold_rebuild};
 pub use record::NotAnEvent;
 pub use redrive::{Redriven, Repairs};
 pub use repair::{Repaired, repair_key};
-pub use repair_entity::{RepairedEntity, repair_entity};
+pub use repair_entity::RepairedEntity;
 pub use report::{Ledger, RepairOutcome};
 #[doc(hidden)]
 pub use samples::sample_document;
-pub use status::{MANY, Status, Word, status};
-pub use sweep::{MAX_COUNTED, SWEEP, Swept, sweep, sweep_by_hand};
+pub use status::{MAX_STATUS_COUNT, Status, StatusWord, status};
+pub use sweep::{MAX_SWEEP_COUNT, SWEEP, Swept, sweep, sweep_by_hand};
 #[doc(hidden)]
 pub use transform::transform;
 pub use work::Failure;

@@ -31,8 +31,13 @@ pub async fn quarantined(system: &'static System, engines: &Engines) -> Result<V
     let state = DynamoState::new(engines, system);
     let mut found = Vec::new();
     for generation in state.generations().await?.into_iter().flat_map(|generations| generations.written) {
-        let markers = state.markers(&generation.index).await?;
-        found.extend(markers.into_iter().map(|marker| (generation.index.clone(), marker)));
+        let mut after = None::<String>;
+        loop {
+            let page = state.markers_after(&generation.index, after.as_deref()).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.subject.name());
+            found.extend(page.into_iter().map(|marker| (generation.index.clone(), marker)));
+        }
     }
     Ok(found)
 }

@@ -86,7 +86,7 @@ pub trait Index: Sync {
     fn swap(&self, alias: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 
     /// Deletes an index, which may be missing, and lets the readers' alias name the serving one in the same step, so
-    /// that no search fails.
+    /// that no search fails. Does nothing if both are missing.
     fn delete(&self, alias: &str, serving: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 
     /// Reads a page of all documents and tombstones of an index, in the order of their keys, as of its last refresh. A
@@ -181,9 +181,6 @@ pub trait State: Sync {
 
     /// Clears the marker of a subject if its revision is not above this one.
     fn clear(&self, generation: &str, subject: &str, upto: u64) -> impl Future<Output = Result<(), Fault>> + Send;
-
-    /// Reads a generation's open markers.
-    fn markers(&self, generation: &str) -> impl Future<Output = Result<Vec<Marker>, Fault>> + Send;
 
     /// Reads the checkpoint of a segment's scan for a generation.
     fn checkpoint(

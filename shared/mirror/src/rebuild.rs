@@ -1,13 +1,13 @@
-//! The rebuild of a system's index, the first index, and going back to the old index. The state is the config item, and
-//! each step changes it only if nothing else has changed it since. A call that was stopped at any point resumes with the
-//! next call.
+//! The rebuild of a system's index, the first index, and the rollback to the old index. The state is the config item,
+//! and each step changes it only if nothing else has changed it since. A call that was stopped at any point resumes
+//! with the next call.
 
 use std::time::Duration;
 
 use table::Engines;
 use table::schema::System;
 
-use crate::audit::{AuditOptions, Ended, GenerationAudit, Kind, audit_one};
+use crate::audit::{AuditOptions, AuditPurpose, AuditStep, GenerationAudit, audit_one, end_rebuild_audit};
 use crate::documents::{Documents, Shapes};
 use crate::engines::{DynamoState, Production};
 use crate::fill::scan_tables;
@@ -22,8 +22,8 @@ pub struct Rebuild {
     pub goal: Goal,
     /// Whether another rebuild begins if none is under way.
     pub begins: bool,
-    /// Whether the old index is not written any more while the new one is filled, since it is lost or has a mapping that
-    /// the code does not write. Readers then search the old index in its last state.
+    /// Whether the old indexes are not written any more while the new one is filled, since they are lost or have a
+    /// mapping that the code does not write. Readers then search the old index in its last state.
     pub replaces: bool,
     /// How long the mirror writes nothing before the new index is published: longer than an invocation can live.
     pub pause: Duration,
@@ -71,6 +71,8 @@ pub enum Progress {
     Scanned { table: &'static str, items: usize },
     /// The index is filled, and is compared with the tables.
     Filled,
+    /// A step of its audit was made.
+    Auditing(AuditStep),
     /// The index has every document.
     Audited,
     /// The readers' alias names the index.
@@ -86,7 +88,7 @@ pub enum Progress {
 enum Step {
     /// Creates an index, and pauses the mirror if another index is written.
     Begin,
-    /// Pauses the mirror again after a rebuild was held.
+    /// Pauses the mirror again after an operator resumed the rebuild.
     Pause,
     /// Publishes the created index after the pause.
     Publish,
@@ -94,10 +96,10 @@ enum Step {
     Fill,
     /// Moves the readers' alias to the audited index.
     Swap,
-    /// Audits the kept index, which was rolled back, once more.
-    Return,
+    /// Prepares to fill and audit the kept index, which was rolled back, once more.
+    RefillKept,
     /// Prepares to move the readers' alias back to the kept index.
-    TurnBack,
+    PrepareRollback,
     /// Stops writing the kept index.
     Release,
     /// Stops writing the index that does not serve.
@@ -107,7 +109,7 @@ enum Step {
 }
 
 /// Carries out an order. Returns the config item after it.
-pub async fn rebuild_index(
+pub(crate) async fn rebuild_index(
     documents: &impl Documents,
     shapes: &impl Shapes,
     engines: &Engines,
@@ -120,12 +122,12 @@ pub async fn rebuild_index(
     rebuild::<ProductionRules, _, _>(&ports, documents, &alias, order, &progress).await
 }
 
-/// Stops the rebuild that is under way after its present page, until it is continued.
+/// Stops the rebuild that is under way after its present page, until an operator resumes it.
 pub async fn hold_rebuild(system: &'static System, engines: &Engines) -> Result<Generations, Fault> {
     hold(&DynamoState::new(engines, system)).await
 }
 
-/// Lets a rebuild that was held continue with the next order.
+/// Resumes a rebuild that an operator has paused, with the next order.
 pub async fn continue_rebuild(system: &'static System, engines: &Engines) -> Result<(), Fault> {
     let state = DynamoState::new(engines, system);
     loop {
@@ -183,18 +185,22 @@ pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
     let mut begins = order.begins;
     loop {
         let config = ports.state().generations().await?.unwrap_or_else(|| Generations::none(alias));
-        let Some(step) = config.step(order.goal, begins).map_err(refused)? else { return Ok(config) };
-        begins = false;
+        let Some(step) = config.step(order, begins).map_err(refused)? else { return Ok(config) };
+        // A rebuild that was resumed is not followed by another one. An index that an earlier one left is no rebuild.
+        begins &= step == Step::Drop;
+        if matches!(step, Step::Begin | Step::Pause | Step::Publish) {
+            check_mappings(&config, documents, order)?;
+        }
         match step {
             Step::Begin => begin(ports, documents, config, progress).await?,
             Step::Fill => fill::<R, _, _>(ports, documents, config, order, progress).await?,
-            Step::Publish => publish_after_pause(ports, documents, config, order, progress).await?,
+            Step::Publish => publish_after_pause(ports, config, order, progress).await?,
             Step::Swap => swap(ports, config, progress).await?,
             Step::Drop => drop_index(ports, config, progress).await?,
             Step::Pause => {
                 ports.state().publish(&Generations { paused: true, ..config.next() }).await?;
             }
-            Step::Return | Step::TurnBack | Step::Release | Step::Abandon => {
+            Step::RefillKept | Step::PrepareRollback | Step::Release | Step::Abandon => {
                 let next = changed(&config, step);
                 if ports.state().publish(&next).await? && step == Step::Release {
                     progress(Progress::Released);
@@ -202,6 +208,17 @@ pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
             }
         }
     }
+}
+
+/// Checks that the code writes each index that is written once the new one is published. A rebuild that was refused
+/// later would leave the mirror paused.
+fn check_mappings(config: &Generations, documents: &impl Documents, order: Rebuild) -> Result<(), Fault> {
+    for generation in config.written.iter().filter(|_| !order.replaces) {
+        generation.check_mapping(documents).map_err(|reason| {
+            refused(format_args!("{reason}. This code cannot write it until then: add `--replace`"))
+        })?;
+    }
+    config.planned.iter().try_for_each(|planned| planned.check_mapping(documents)).map_err(refused)
 }
 
 /// Creates an index under a name that was never used. Nothing has written the first index before it is published, so
@@ -214,6 +231,7 @@ async fn begin<P: Ports, D: Documents>(
 ) -> Result<(), Fault> {
     let mapping = documents.mapping();
     let mut number = config.last;
+    let mut unpublished = Vec::new();
     let index = loop {
         number += 1;
         let index = index_name(&config.alias, number);
@@ -221,6 +239,7 @@ async fn begin<P: Ports, D: Documents>(
         if ports.index().create(&index, &index_body(mapping, &write_alias(&index))?).await? {
             break index;
         }
+        unpublished.push(index);
     };
     let generation = Generation { index, mapping: mapping.version, phase: Phase::Filling };
     let is_first = config.written.is_empty();
@@ -230,8 +249,11 @@ async fn begin<P: Ports, D: Documents>(
     } else {
         next.planned = Some(generation);
         next.paused = true;
+        // Orders that created them have not published them, and cannot any more. Before the first index, they may be of
+        // an earlier deployment.
+        next.dropping.extend(unpublished);
     }
-    // If another order was faster, the next step continues that one, and this index stays empty.
+    // If another order was faster, the next step continues that one. The next rebuild deletes this index.
     if ports.state().publish(&next).await? {
         progress(if is_first { Progress::Published } else { Progress::Paused });
     }
@@ -241,9 +263,8 @@ async fn begin<P: Ports, D: Documents>(
 /// Waits until no invocation from before the pause lives, and publishes the index. Without the wait, an invocation that
 /// had received an older image could write it to the new index after another one had handled the item's delete in the
 /// old index alone.
-async fn publish_after_pause<P: Ports, D: Documents>(
+async fn publish_after_pause<P: Ports>(
     ports: &P,
-    documents: &D,
     config: Generations,
     order: Rebuild,
     progress: &impl Fn(Progress),
@@ -253,9 +274,6 @@ async fn publish_after_pause<P: Ports, D: Documents>(
         next.dropping.extend(next.written.drain(..).map(|generation| generation.index));
     }
     next.written.extend(config.planned);
-    for generation in &next.written {
-        generation.check_mapping(documents).map_err(refused)?;
-    }
     ports.time().wait(order.pause).await;
     if ports.state().publish(&next).await? {
         progress(Progress::Published);
@@ -277,9 +295,12 @@ async fn fill<R: Rules, P: Ports, D: Documents>(
     ports.index().refresh(&generation.index).await?;
     progress(Progress::Filled);
     if let Some(wait) = order.audit {
-        let options = AuditOptions { wait, ..AuditOptions::FULL };
-        let audited = audit_one::<R, _, _>(ports, documents, generation, options, None, &|_| ()).await?;
+        let options = AuditOptions { purpose: AuditPurpose::Rebuild, wait, ..AuditOptions::DAILY };
+        let step = |step| progress(Progress::Auditing(step));
+        let audited = audit_one::<R, _, _>(ports, documents, generation, options, None, &step).await?;
         check_audit(&audited)?;
+    } else {
+        end_rebuild_audit(ports, &generation.index).await?;
     }
     check_quarantine(ports, generation, order).await?;
     if ports.state().publish(&changed(&config, Step::Fill)).await? {
@@ -290,18 +311,15 @@ async fn fill<R: Rules, P: Ports, D: Documents>(
 
 /// Checks that the audit of a filled index has left no difference.
 fn check_audit(audited: &GenerationAudit) -> Result<(), Fault> {
-    if audited.ended == Ended::Stopped {
-        return Err(Fault::passing("mirror", "another audit of the new index has begun meanwhile"));
-    }
     let findings = || audited.tables.iter().flat_map(|table| &table.findings);
-    let left =
-        || findings().filter(|(kind, finding)| kind.is_difference() && **kind != Kind::Unmarked && finding.left > 0);
+    let left = || findings().filter(|(kind, finding)| kind.is_difference() && finding.left > 0);
     match left().next() {
         None => Ok(()),
         Some((kind, finding)) => Err(refused(format_args!(
-            "{} documents of {} could not be made equal to their items, which does not serve therefore: {}, such as {}",
-            left().map(|(_, finding)| finding.left).sum::<u64>(),
+            "{} does not serve yet: {} documents still differ from their items ({}, such as {}). Remove the cause and \
+             start the rebuild again, or cancel it",
             audited.generation,
+            left().map(|(_, finding)| finding.left).sum::<u64>(),
             kind.name(),
             finding.examples.join(", "),
         ))),
@@ -313,11 +331,12 @@ async fn check_quarantine<P: Ports>(ports: &P, generation: &Generation, order: R
     if order.accepts_quarantine {
         return Ok(());
     }
-    match ports.state().markers(&generation.index).await?.len() {
+    // One page, since there may be any number.
+    match ports.state().markers_after(&generation.index, None).await?.len() {
         0 => Ok(()),
         number => Err(refused(format_args!(
-            "{number} items are in quarantine in {}, which does not serve therefore: fix them, or accept that search \
-             does not find them",
+            "{} does not serve yet: at least {number} of its items are in quarantine. Fix them, or accept this with \
+             `--accept-quarantine`.",
             generation.index
         ))),
     }
@@ -356,10 +375,10 @@ fn changed(config: &Generations, step: Step) -> Generations {
     let mut next = config.next();
     for generation in &mut next.written {
         generation.phase = match (step, generation.phase) {
-            (Step::Fill, Phase::Filling) | (Step::TurnBack, Phase::Kept) => Phase::Audited,
+            (Step::Fill, Phase::Filling) | (Step::PrepareRollback, Phase::Kept) => Phase::Audited,
             (Step::Swap, Phase::Audited) => Phase::Serving,
             (Step::Swap, Phase::Serving) => Phase::Kept,
-            (Step::Return, Phase::Kept) => Phase::Filling,
+            (Step::RefillKept, Phase::Kept) => Phase::Filling,
             (_, phase) => phase,
         };
     }
@@ -382,7 +401,7 @@ struct Phases {
     kept: Option<usize>,
 }
 
-type Next = Result<Option<Step>, &'static str>;
+type Next = Result<Option<Step>, String>;
 
 impl Generations {
     /// Whether an index was created that does not serve yet.
@@ -401,70 +420,84 @@ impl Generations {
     }
 
     /// Returns the next step towards a goal, or `None` if it is reached. The error says why it cannot be reached.
-    fn step(&self, goal: Goal, begins: bool) -> Next {
-        match goal {
-            Goal::Serve => self.to_serve(begins),
+    fn step(&self, order: Rebuild, begins: bool) -> Next {
+        match order.goal {
+            Goal::Serve => self.to_serve(begins, order.replaces),
             Goal::Finish => self.to_finish(),
             Goal::RollBack => self.to_roll_back(),
             Goal::Cancel => self.to_cancel(),
         }
     }
 
-    fn to_serve(&self, begins: bool) -> Next {
+    fn to_serve(&self, begins: bool, replaces: bool) -> Next {
         let phases = self.phases();
         if self.held {
-            return Err("the rebuild is held: resume or cancel it");
+            return Err("the rebuild is paused: resume or cancel it".to_owned());
         }
-        Ok(if self.written.is_empty() {
-            Some(Step::Begin)
-        } else if self.planned.is_some() {
-            Some(if self.paused { Step::Publish } else { Step::Pause })
-        } else if phases.audited.is_some() {
-            Some(Step::Swap)
-        } else if phases.filling.is_some() {
-            Some(Step::Fill)
-        } else if !self.dropping.is_empty() {
-            Some(Step::Drop)
-        } else if phases.was_rolled_back() {
-            Some(Step::Return)
-        } else {
-            (begins && phases.kept.is_none()).then_some(Step::Begin)
-        })
+        if self.written.is_empty() {
+            return Ok(Some(Step::Begin));
+        }
+        if self.planned.is_some() {
+            return Ok(Some(if self.paused { Step::Publish } else { Step::Pause }));
+        }
+        if phases.is_advancing() {
+            return Ok(Some(Step::Swap));
+        }
+        if phases.filling.is_some() {
+            return Ok(Some(Step::Fill));
+        }
+        // The other steps need an index that may be lost.
+        if begins && replaces {
+            return Ok(Some(Step::Begin));
+        }
+        if phases.is_rolling_back() {
+            return Ok(Some(Step::Swap));
+        }
+        if !self.dropping.is_empty() {
+            return Ok(Some(Step::Drop));
+        }
+        if phases.was_rolled_back() {
+            return Ok(Some(Step::RefillKept));
+        }
+        match self.of(Phase::Kept) {
+            Some(kept) if begins => Err(format!("{} is still kept: finish or roll back first", kept.index)),
+            _ => Ok(begins.then_some(Step::Begin)),
+        }
     }
 
     fn to_finish(&self) -> Next {
         let phases = self.phases();
-        if self.is_rebuilding() || phases.was_rolled_back() || phases.goes_back() {
-            return Err("the new index does not serve: start the rebuild again, or cancel it");
+        if self.is_rebuilding() || phases.was_rolled_back() || phases.is_rolling_back() {
+            return Err("the new index does not serve: start the rebuild again, or cancel it".to_owned());
         }
         Ok(if phases.kept.is_some() { Some(Step::Release) } else { self.to_drop() })
     }
 
     fn to_roll_back(&self) -> Next {
         let phases = self.phases();
-        if phases.goes_back() {
+        if phases.is_rolling_back() {
             Ok(Some(Step::Swap))
         } else if self.is_rebuilding() {
-            Err("the new index does not serve yet: cancel the rebuild")
+            Err("the new index does not serve yet: cancel the rebuild".to_owned())
         } else if phases.was_rolled_back() {
             Ok(None)
         } else if phases.kept.is_some() {
-            Ok(Some(Step::TurnBack))
+            Ok(Some(Step::PrepareRollback))
         } else {
-            Err("the old index is not written any more: rebuild with the former code")
+            Err("the old index is not written any more: rebuild with the former code".to_owned())
         }
     }
 
     fn to_cancel(&self) -> Next {
         let phases = self.phases();
-        if phases.goes_back() {
+        if phases.is_rolling_back() {
             Ok(Some(Step::Swap))
         } else if self.is_rebuilding() && phases.serving.is_none() {
-            Err("no other index is written: start the rebuild again, which resumes it")
+            Err("no other index is written: start the rebuild again, which resumes it".to_owned())
         } else if self.is_rebuilding() || phases.was_rolled_back() {
             Ok(Some(Step::Abandon))
         } else if phases.kept.is_some() {
-            Err("the new index serves: roll back first, or finish the rebuild")
+            Err("the new index serves: roll back first, or finish the rebuild".to_owned())
         } else {
             Ok(self.to_drop())
         }
@@ -482,7 +515,7 @@ impl Phases {
     }
 
     /// Whether the readers' alias moves to the older index.
-    fn goes_back(&self) -> bool {
+    fn is_rolling_back(&self) -> bool {
         self.audited.is_some() && self.audited < self.serving
     }
 
@@ -494,4 +527,40 @@ impl Phases {
 
 fn refused(reason: impl ToString) -> Fault {
     Fault::lasting("mirror", reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::audit::{AuditEnd, DifferenceKind, Finding, TableAudit};
+
+    fn audited(kind: DifferenceKind, left: u64) -> GenerationAudit {
+        let finding = Finding { found: 2, repaired: 2 - left, left, examples: vec!["a#1".to_owned()] };
+        let table = TableAudit {
+            table: "trees".to_owned(),
+            started: 0,
+            ended: Some(1),
+            full: true,
+            repairs: true,
+            items: 2,
+            documents: 2,
+            busy: 0,
+            findings: BTreeMap::from([(kind, finding)]),
+        };
+        GenerationAudit { generation: "toy-000002".to_owned(), ended: AuditEnd::Finished, tables: vec![table] }
+    }
+
+    #[test]
+    fn index_with_any_difference_that_is_left_does_not_serve() {
+        for kind in DifferenceKind::ALL {
+            assert!(check_audit(&audited(kind, 0)).is_ok());
+            assert_eq!(check_audit(&audited(kind, 1)).is_err(), kind.is_difference(), "{kind:?}");
+        }
+        let refused = check_audit(&audited(DifferenceKind::Unmarked, 1)).unwrap_err();
+        let expected = "toy-000002 does not serve yet: 1 documents still differ from their items (not in quarantine, \
+                        such as a#1). Remove the cause and start the rebuild again, or cancel it";
+        assert_eq!(refused.reason, expected);
+    }
 }

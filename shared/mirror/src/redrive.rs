@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use bytes::Bytes;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use table::schema::{System, Table};
 use table::{Engines, Key};
@@ -17,25 +16,22 @@ use crate::documents::{Documents, Shapes};
 use crate::engines::{ObjectFailures, Production};
 use crate::generation::Generation;
 use crate::given_up::{GivenUpRecords, REDRIVE_AGE};
-use crate::group::{Group, GroupKey};
+use crate::group::{Group, GroupKey, group_key};
 use crate::ports::{Failures, Fault, GivenUp, Ports, State, Time};
 use crate::quarantine::{Marker, Subject};
 use crate::record::{RecordError, Tables, records};
-use crate::repair::{item_to_repair, repair_groups, writable_generations};
+use crate::repair::{item_to_repair, keep_reason, repair_groups, writable_generations};
 use crate::report::RepairOutcome;
 use crate::rules::{ProductionRules, Rules};
 
 /// The number of objects that one request lists.
-const OBJECTS: usize = 1000;
+const LIST_PAGE: usize = 1000;
 
 /// The number of keys that one batch repairs.
-const KEYS: usize = 100;
+const BATCH_KEYS: usize = 100;
 
 /// The number of objects that are in memory at a time, and of batches of one page of markers that run concurrently.
 const CONCURRENCY: usize = 4;
-
-/// The number of reasons that the result keeps.
-const REASONS: usize = 10;
 
 /// A redrive starts when no invocation uses what it received before a record was given up.
 const _: () = assert!(REDRIVE_AGE.as_secs() > MAX_READ_AGE.as_secs());
@@ -51,8 +47,12 @@ pub struct Redriven {
     pub keys: usize,
     /// The number of objects that are too young. They can be redriven 20 minutes after Lambda stored them.
     pub waiting: usize,
-    /// The number of objects that are not of the mirror, or that cannot be read. They are left as they are.
+    /// The number of objects that are not of the mirror. They are left as they are.
     pub others: usize,
+    /// The number of objects of the mirror whose records cannot be read. They are left as they are.
+    pub unreadable: usize,
+    /// The number of entries of the quarantine that no repair clears, but only their dismissal.
+    pub unrepairable: usize,
     /// The results of repairs, one for each key and generation.
     pub repairs: Repairs,
     /// Reasons of repairs that failed, at most ten.
@@ -78,8 +78,8 @@ pub struct Repairs {
 pub struct Redrive<'n> {
     /// Whether nothing is changed.
     pub dry_run: bool,
-    /// Is called with the result so far, after each batch.
-    pub note: &'n (dyn Fn(&Redriven) + Sync),
+    /// Is called after each batch, with the result so far.
+    pub on_batch: &'n (dyn Fn(&Redriven) + Sync),
 }
 
 /// Redrives the records of a system that this handler gave up, and its items in quarantine.
@@ -113,10 +113,14 @@ pub async fn count_given_up(
         let page = failures.list(after.as_deref(), at_most).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.name.clone());
-        let read: Vec<_> = page.iter().map(|object| failures.read(&object.name)).collect();
-        let read: Vec<_> = stream::iter(read).buffered(CONCURRENCY).try_collect().await?;
-        let is_own = |body: &&Bytes| GivenUpRecords::of_function(body, &function).is_some();
-        count += read.iter().flatten().filter(is_own).count();
+        // A body may have 6 MB, so few are in memory at a time.
+        let is_own = async |object: &GivenUp| {
+            let body = failures.read(&object.name).await?;
+            Ok::<_, Fault>(body.is_some_and(|body| GivenUpRecords::of_function(&body, &function).is_some()))
+        };
+        let are_own: Vec<_> = page.iter().map(is_own).collect();
+        let are_own: Vec<bool> = stream::iter(are_own).buffer_unordered(CONCURRENCY).try_collect().await?;
+        count += are_own.into_iter().filter(|is_own| *is_own).count();
     }
     Ok(count.min(at_most))
 }
@@ -149,7 +153,7 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
     async fn given_up<R: Rules>(&self, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
         let mut after = None::<String>;
         loop {
-            let page = self.failures.list(after.as_deref(), OBJECTS).await?;
+            let page = self.failures.list(after.as_deref(), LIST_PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.name.clone());
             let now = self.ports.time().micros();
@@ -164,10 +168,12 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
     async fn object<R: Rules>(&self, object: &GivenUp, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
         // Another redrive may have deleted it.
         let Some(body) = self.failures.read(&object.name).await? else { return Ok(()) };
-        let given_up = GivenUpRecords::of_function(&body, self.function);
-        let read = given_up.as_ref().and_then(|given_up| records(&given_up.payload).ok());
-        let Some(records) = read else {
+        let Some(given_up) = GivenUpRecords::of_function(&body, self.function) else {
             self.note(redriven, |redriven| redriven.others += 1);
+            return Ok(());
+        };
+        let Ok(records) = records(&given_up.payload) else {
+            self.note(redriven, |redriven| redriven.unreadable += 1);
             return Ok(());
         };
         let mut lost = Vec::new();
@@ -180,7 +186,7 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
             }
         }
         let mut failed = 0;
-        for some in lost.chunks(KEYS) {
+        for some in lost.chunks(BATCH_KEYS) {
             failed += self.repair::<R>(some, None, redriven).await?;
         }
         if failed == 0 {
@@ -203,8 +209,11 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
                 let Some(last) = page.last() else { break };
                 after = Some(last.subject.name());
                 let lost: Vec<_> = page.iter().filter_map(|marker| self.item_of(marker)).collect();
-                let batches: Vec<_> =
-                    lost.chunks(KEYS).map(|some| self.repair::<R>(some, Some(&generation.index), redriven)).collect();
+                self.note(redriven, |redriven| redriven.unrepairable += page.len() - lost.len());
+                let batches: Vec<_> = lost
+                    .chunks(BATCH_KEYS)
+                    .map(|some| self.repair::<R>(some, Some(&generation.index), redriven))
+                    .collect();
                 stream::iter(batches).buffer_unordered(CONCURRENCY).try_collect::<Vec<_>>().await?;
             }
         }
@@ -215,8 +224,8 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
     fn item_of(&self, marker: &Marker) -> Option<Lost<'static>> {
         let Subject::Item { table, key } = &marker.subject else { return None };
         let table = self.documents.tables().tables.iter().find(|known| known.name == table)?;
-        let group = item_to_repair(table, key)?;
-        matches!(group.key, GroupKey::Item { .. }).then(|| Lost::Item(table, key.clone()))
+        let is_item = matches!(group_key(table, key.clone()), Some(GroupKey::Item { .. }));
+        is_item.then(|| Lost::Item(table, key.clone()))
     }
 
     /// Repairs keys in every generation, or only in one. Returns the number of those that failed.
@@ -250,7 +259,7 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
     fn note(&self, redriven: &Mutex<Redriven>, change: impl FnOnce(&mut Redriven)) {
         let mut redriven = redriven.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut redriven);
-        (self.redrive.note)(&redriven);
+        (self.redrive.on_batch)(&redriven);
     }
 }
 
@@ -279,9 +288,7 @@ impl Redriven {
             Ok(RepairOutcome::Nothing) => nothing,
             Ok(RepairOutcome::Quarantined { .. }) => quarantined,
             Err(reason) => {
-                if self.reasons.len() < REASONS && !self.reasons.contains(&reason) {
-                    self.reasons.push(reason);
-                }
+                keep_reason(&mut self.reasons, reason);
                 failed
             }
         };

@@ -100,7 +100,7 @@ pub(crate) async fn repair_groups<R: Rules, P: Ports, D: Documents>(
         Ok(open) => open,
         Err(fault) => return names.iter().map(|_| Err(fault.to_string())).collect(),
     };
-    let mut outcomes = repair_documents::<R, _, _>(ports, documents, generation, groups).await;
+    let mut outcomes = repair_documents::<R, _, _>(ports, documents, std::slice::from_ref(generation), groups).await;
     for (name, outcome) in names.iter().zip(&mut outcomes) {
         let is_gone = matches!(outcome, Ok(RepairOutcome::Deleted(_) | RepairOutcome::Nothing));
         let Some(rev) = open.get(name).filter(|_| is_gone) else { continue };
@@ -111,13 +111,15 @@ pub(crate) async fn repair_groups<R: Rules, P: Ports, D: Documents>(
     outcomes
 }
 
-async fn repair_documents<R: Rules, P: Ports, D: Documents>(
+/// Repairs the documents of groups in several generations. Returns the outcome of each group, or the reason why it
+/// cannot be repaired now. Leaves the markers of items that do not exist any more.
+pub(crate) async fn repair_documents<R: Rules, P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
-    generation: &Generation,
+    generations: &[Generation],
     groups: Groups<'_>,
 ) -> Vec<Result<RepairOutcome, String>> {
-    let targets = Targets::new(std::slice::from_ref(generation));
+    let targets = Targets::new(generations);
     let context = Context { ports, documents, targets, received: ports.time().micros() };
     let mut batch = Batch::repair::<R>(context, groups);
     batch.run::<R>().await;
@@ -128,8 +130,18 @@ async fn repair_documents<R: Rules, P: Ports, D: Documents>(
     batch.groups.iter().map(outcome).collect()
 }
 
+/// The number of different reasons that the result of many repairs keeps.
+const MAX_REASONS: usize = 10;
+
+/// Keeps a reason why a repair failed, unless it is known or there are enough.
+pub(crate) fn keep_reason(reasons: &mut Vec<String>, reason: String) {
+    if reasons.len() < MAX_REASONS && !reasons.contains(&reason) {
+        reasons.push(reason);
+    }
+}
+
 /// Returns the key's attributes in DynamoDB JSON.
-pub(crate) fn key_json(table: &Table, key: &Key) -> String {
+fn key_json(table: &Table, key: &Key) -> String {
     let mut json = "{".to_owned();
     for (name, value) in [(Some(table.pk), Some(&key.pk)), (table.sk, key.sk.as_ref())] {
         if let Some((name, value)) = name.zip(value) {

@@ -110,6 +110,7 @@ pub(crate) async fn open_markers<P: Ports, D: Documents>(
     target: TargetId,
     names: &[String],
 ) -> Result<HashMap<String, u64>, Fault> {
+    context.fresh()?;
     let mut names = names.to_vec();
     names.sort_unstable();
     names.dedup();
@@ -123,6 +124,7 @@ pub(crate) async fn clear_markers<P: Ports, D: Documents>(
     groups: &Groups<'_>,
     clears: &[Clear],
 ) -> Result<(), Fault> {
+    context.fresh()?;
     let Some(first) = clears.first() else { return Ok(()) };
     let index = &context.targets[first.target].index;
     let state = context.ports.state();

@@ -8,19 +8,19 @@ use crate::engines::{DynamoState, OpenSearchIndex};
 use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::Heartbeat;
 use crate::mirrored::HANDLER;
-use crate::ports::{Fault, State as _};
+use crate::ports::{Fault, State};
 use crate::redrive::count_given_up;
 
 /// The status of a system's search.
 #[derive(Clone, Debug)]
 pub struct Status {
-    pub word: Word,
+    pub word: StatusWord,
     /// The reason, unless all is well.
     pub reason: Option<String>,
     pub generations: Option<Generations>,
-    /// The number of open markers, to at most [`MANY`].
+    /// The number of open markers, to at most [`MAX_STATUS_COUNT`].
     pub markers: usize,
-    /// The number of objects with records that Lambda gave up, to at most [`MANY`].
+    /// The number of objects with records that Lambda gave up, to at most [`MAX_STATUS_COUNT`].
     pub given_up: usize,
     /// The age of search in milliseconds, if it lags.
     pub lag: Option<i64>,
@@ -30,7 +30,7 @@ pub struct Status {
 
 /// The status in one word. The first that fits counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum StatusWord {
     /// The system is not deployed here.
     Absent,
     /// Search does not answer.
@@ -51,9 +51,9 @@ pub enum Word {
 }
 
 /// The number up to which markers and objects are counted.
-pub const MANY: usize = 1000;
+pub const MAX_STATUS_COUNT: usize = 1000;
 
-impl Word {
+impl StatusWord {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -76,7 +76,7 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
         Err(fault) if fault.reason.contains("ResourceNotFoundException") => {
             let reason = Some(format!("the table `{}` does not exist", state.table()));
             return Ok(Status {
-                word: Word::Absent,
+                word: StatusWord::Absent,
                 reason,
                 generations: None,
                 markers: 0,
@@ -91,20 +91,21 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
     let heartbeats = state.heartbeats().await?;
     let slowest =
         heartbeats.iter().filter_map(|heartbeat| Some((heartbeat.lag(now)?, heartbeat))).max_by_key(|it| it.0);
-    let markers = count_markers(&state, generations.as_ref()).await?;
-    let given_up = count_given_up(system, engines, HANDLER, MANY).await?;
+    let written = generations.as_ref().map(|generations| generations.written.as_slice()).unwrap_or_default();
+    let markers = count_markers(&state, written).await?;
+    let given_up = count_given_up(system, engines, HANDLER, MAX_STATUS_COUNT).await?;
     let trouble = match &generations {
-        None => Some((Word::Unindexed, "no index is published yet: create the first index".to_owned())),
+        None => Some((StatusWord::Unindexed, "no index is published yet: create the first index".to_owned())),
         Some(generations) => of_indexes(engines, generations, mapping).await?,
     };
     let trouble = trouble
-        .or_else(|| slowest.map(|(age, heartbeat)| (Word::Lagging, lagging(age, heartbeat))))
+        .or_else(|| slowest.map(|(age, heartbeat)| (StatusWord::Lagging, lagging(age, heartbeat))))
         .or_else(|| {
             (given_up > 0)
-                .then(|| (Word::GivenUp, format!("{} of records that Lambda gave up", many(given_up, "object"))))
+                .then(|| (StatusWord::GivenUp, format!("{} of records that Lambda gave up", many(given_up, "object"))))
         })
-        .or_else(|| (markers > 0).then(|| (Word::Poisoned, format!("{} in quarantine", many(markers, "entry")))));
-    let (word, reason) = trouble.map_or((Word::Ok, None), |(word, reason)| (word, Some(reason)));
+        .or_else(|| (markers > 0).then(|| (StatusWord::Poisoned, format!("{} in quarantine", many(markers, "entry")))));
+    let (word, reason) = trouble.map_or((StatusWord::Ok, None), |(word, reason)| (word, Some(reason)));
     let serving = generations.as_ref().and_then(|generations| generations.of(Phase::Serving));
     let audited = match serving {
         Some(serving) => last_full_audit(&state, system, serving).await?,
@@ -118,46 +119,50 @@ async fn of_indexes(
     engines: &Engines,
     generations: &Generations,
     mapping: u32,
-) -> Result<Option<(Word, String)>, Fault> {
+) -> Result<Option<(StatusWord, String)>, Fault> {
     let index = OpenSearchIndex::new(engines)?;
     for generation in &generations.written {
         if let Err(fault) = index.newest(&generation.write_alias()).await {
-            return Ok(Some((Word::Down, fault.to_string())));
+            return Ok(Some((StatusWord::Down, fault.to_string())));
         }
     }
     let written = &generations.written;
     let outdated = written.iter().find(|generation| generation.mapping != mapping);
     if let Some(outdated) = outdated.filter(|_| written.len() == 1) {
-        return Ok(Some((Word::Outdated, other_mapping(outdated, mapping))));
+        return Ok(Some((StatusWord::Outdated, outdated.mapping_difference(None, mapping))));
     }
     let names: Vec<&str> = written.iter().map(|generation| generation.index.as_str()).collect();
     if generations.paused {
-        return Ok(Some((Word::Rebuilding, format!("{}: every batch waits for another index", names.join(", ")))));
+        return Ok(Some((
+            StatusWord::Rebuilding,
+            format!("{}: every batch waits for another index", names.join(", ")),
+        )));
     }
     if generations.held {
-        return Ok(Some((Word::Rebuilding, "the rebuild is paused".to_owned())));
+        return Ok(Some((StatusWord::Rebuilding, "the rebuild is paused".to_owned())));
     }
     if let Some(filling) = generations.of(Phase::Filling) {
-        return Ok(Some((Word::Rebuilding, format!("{} is being filled", filling.index))));
+        return Ok(Some((StatusWord::Rebuilding, format!("{} is being filled", filling.index))));
     }
     if written.len() > 1 {
-        return Ok(Some((Word::Rebuilding, format!("{} are written", names.join(" and ")))));
+        return Ok(Some((StatusWord::Rebuilding, format!("{} are written", names.join(" and ")))));
     }
     Ok(None)
 }
 
-fn other_mapping(generation: &Generation, mapping: u32) -> String {
-    let Generation { index, mapping: other, .. } = generation;
-    let remedy = if *other > mapping { "run the commands from the deployed commit" } else { "rebuild the index" };
-    format!("{index} has version {other} of the mapping and this code has version {mapping}: {remedy}")
-}
-
-async fn count_markers(state: &DynamoState<'_>, generations: Option<&Generations>) -> Result<usize, Fault> {
+/// Counts the open markers, to at most [`MAX_STATUS_COUNT`].
+pub(crate) async fn count_markers(state: &impl State, written: &[Generation]) -> Result<usize, Fault> {
     let mut count = 0;
-    for generation in generations.into_iter().flat_map(|generations| &generations.written) {
-        count += state.markers_after(&generation.index, None).await?.len();
+    for generation in written {
+        let mut after = None::<String>;
+        while count < MAX_STATUS_COUNT {
+            let page = state.markers_after(&generation.index, after.as_deref()).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.subject.name());
+            count += page.len();
+        }
     }
-    Ok(count.min(MANY))
+    Ok(count.min(MAX_STATUS_COUNT))
 }
 
 fn lagging(age: i64, heartbeat: &Heartbeat) -> String {
@@ -168,7 +173,7 @@ fn lagging(age: i64, heartbeat: &Heartbeat) -> String {
 fn many(count: usize, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
-        MANY => format!("{MANY} or more {}", plural(what)),
+        MAX_STATUS_COUNT => format!("{MAX_STATUS_COUNT} or more {}", plural(what)),
         count => format!("{count} {}", plural(what)),
     }
 }

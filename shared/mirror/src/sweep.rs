@@ -62,7 +62,7 @@ async fn sweep_tombstones(documents: &impl Mirrored, engines: &Engines, deadline
 }
 
 /// Deletes the tombstones that are older than the deployment's retention, without a time limit. A dry run only counts
-/// them, to at most [`MAX_COUNTED`].
+/// them, to at most [`MAX_SWEEP_COUNT`].
 pub async fn sweep_by_hand(system: &'static System, engines: &Engines, dry_run: bool) -> Result<Swept, Fault> {
     let ports = Production::new(engines, system, &NoShapes, None)?;
     let retention = engines.config.tombstones;
@@ -73,13 +73,13 @@ pub async fn sweep_by_hand(system: &'static System, engines: &Engines, dry_run: 
     }
     let before = ProductionRules::horizon(ports.time().micros(), retention);
     for generation in ports.state().generations().await?.into_iter().flat_map(|generations| generations.written) {
-        swept.deleted += ports.index().tombstones(&generation.write_alias(), before, MAX_COUNTED).await?.len();
+        swept.deleted += ports.index().tombstones(&generation.write_alias(), before, MAX_SWEEP_COUNT).await?.len();
     }
     Ok(swept)
 }
 
 /// The number of tombstones up to which a dry run counts in each generation: as many as OpenSearch returns at once.
-pub const MAX_COUNTED: usize = 10_000;
+pub const MAX_SWEEP_COUNT: usize = 10_000;
 
 pub(crate) async fn sweep_generations<R: Rules, P: Ports>(
     ports: &P,

@@ -11,11 +11,11 @@ use crate::route::{Route, Sample, Serve};
 use crate::who::Who;
 use crate::{Context, Json, Problem};
 
-/// The health of a system. The status is always 200: a system whose search is behind still serves its other routes.
+/// The health of a system. The status is always 200: a system whose search lags still serves its other routes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
-    /// `ok`, or `degraded` if search does not answer or is behind
+    /// `ok`, or `degraded` if search does not respond or lags
     status: &'static str,
     /// Why it is degraded: `search is down`, `search lags`, or `unknown` if that could not be read
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ impl Health {
 
     const DEGRADED: Self = Self { status: "degraded", reason: None, search_age: None };
 
-    /// Returns the health of a system whose search is behind by this time.
+    /// Returns the health of a system whose search lags by this time.
     pub const fn search_lags(age: Duration) -> Self {
         Self { reason: Some("search lags"), search_age: Some(age.as_secs()), ..Self::DEGRADED }
     }
@@ -48,10 +48,7 @@ pub(crate) fn routes(system: &str) -> [Route; 2] {
             .memory(MIN_MEMORY)
             .answers::<serde_json::Value>(200)
             .sample(Sample::own_path()),
-        Route::get(HEALTH, format!("/{system}/health"), Who::Public, health)
-            .summary("Get the health of the system")
-            .memory(MIN_MEMORY)
-            .sample(Sample::own_path()),
+        health_route(system, health).memory(MIN_MEMORY),
     ]
 }
 
@@ -61,11 +58,16 @@ where
     F: Fn(Context) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Json<Health>, Problem>> + Send + 'static,
 {
-    Route::get(HEALTH, format!("/{system}/health"), Who::Public, check)
-        .summary("Get the health of the system")
-        .patterns(patterns)
-        .memory(CHECK_MEMORY)
-        .sample(Sample::own_path())
+    health_route(system, check).patterns(patterns).memory(CHECK_MEMORY)
+}
+
+fn health_route<F, Fut>(system: &str, check: F) -> Route
+where
+    F: Fn(Context) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Json<Health>, Problem>> + Send + 'static,
+{
+    let route = Route::get(HEALTH, format!("/{system}/health"), Who::Public, check);
+    route.summary("Get the health of the system").sample(Sample::own_path())
 }
 
 /// The memory in MB of a check that makes requests to engines.

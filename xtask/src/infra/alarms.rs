@@ -172,7 +172,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             audit.resource("DifferencesAlarm"),
             Alarm {
                 name: format!("{name} search differed"),
-                about: "An audit found differences between the tables and search: see cairn audit --last.",
+                about: "An audit found differences between the tables and search: see cairn audit SYSTEM --last.",
                 metric: "Differences",
                 dimensions: of_operation(name, audit.name),
                 ..base
@@ -183,7 +183,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
                 audit.resource("ShapesAlarm"),
                 Alarm {
                     name: format!("{name} lacks shapes"),
-                    about: "The objects of shapes do not exist: see cairn audit --last.",
+                    about: "Objects of shapes do not exist: see cairn audit SYSTEM --last.",
                     metric: "ShapesMissing",
                     dimensions: of_operation(name, audit.name),
                     ..base

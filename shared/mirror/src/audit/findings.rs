@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Whether an audit has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+/// How a run of an audit has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum AuditEnd {
     /// Everything was compared.
     Finished,
     /// The time was up. The next call resumes the audit.
@@ -16,7 +17,7 @@ pub enum Ended {
 /// A kind of difference between a table and an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Kind {
+pub enum DifferenceKind {
     /// A searchable item has no document, or only a tombstone.
     Lost,
     /// A document has no item.
@@ -65,18 +66,18 @@ pub struct TableAudit {
     pub items: u64,
     /// The number of documents, without tombstones.
     pub documents: u64,
-    /// The number of items that changed at each look, and were not compared.
+    /// The number of items that were not compared: they changed at each look, or S3 refuses one of their shapes.
     pub busy: u64,
-    pub findings: BTreeMap<Kind, Finding>,
+    pub findings: BTreeMap<DifferenceKind, Finding>,
 }
 
 /// The result of an audit in one generation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct GenerationAudit {
     /// The generation's index.
     pub generation: String,
-    /// Whether the audit has ended, or the next call resumes it.
-    pub ended: Ended,
+    pub ended: AuditEnd,
     pub tables: Vec<TableAudit>,
 }
 
@@ -86,7 +87,7 @@ pub(super) const NO_TABLE: &str = "?";
 /// The maximum number of examples of one kind.
 const MAX_EXAMPLES: usize = 5;
 
-impl Kind {
+impl DifferenceKind {
     pub const ALL: [Self; 8] = [
         Self::Lost,
         Self::Ghost,
@@ -133,7 +134,7 @@ impl TableAudit {
         }
     }
 
-    pub(super) fn found(&mut self, kind: Kind, id: &str) {
+    pub(super) fn found(&mut self, kind: DifferenceKind, id: &str) {
         let finding = self.findings.entry(kind).or_default();
         finding.found += 1;
         if finding.examples.len() < MAX_EXAMPLES && !finding.examples.iter().any(|example| example == id) {
@@ -141,7 +142,7 @@ impl TableAudit {
         }
     }
 
-    pub(super) fn repaired(&mut self, kind: Kind, repaired: bool) {
+    pub(super) fn repaired(&mut self, kind: DifferenceKind, repaired: bool) {
         let finding = self.findings.entry(kind).or_default();
         *(if repaired { &mut finding.repaired } else { &mut finding.left }) += 1;
     }
@@ -154,12 +155,14 @@ impl TableAudit {
     /// Returns the number of findings that need an operator: differences that are left, and shapes whose objects do not
     /// exist.
     pub fn left(&self) -> u64 {
-        let of_kind = |(kind, finding): (&Kind, &Finding)| if *kind == Kind::Degraded { 0 } else { finding.left };
+        let of_kind = |(kind, finding): (&DifferenceKind, &Finding)| {
+            if *kind == DifferenceKind::Degraded { 0 } else { finding.left }
+        };
         self.findings.iter().map(of_kind).sum()
     }
 
     /// Returns the number of shapes that are still missing.
     pub fn missing_shapes(&self) -> u64 {
-        self.findings.get(&Kind::MissingShape).map_or(0, |finding| finding.left)
+        self.findings.get(&DifferenceKind::MissingShape).map_or(0, |finding| finding.left)
     }
 }

@@ -8,9 +8,9 @@ use table::Key;
 use table::schema::{Search, System, Table};
 
 use super::content::{Members, canonical, digest, members};
-use super::findings::Kind;
-use super::patience::patiently;
+use super::findings::DifferenceKind;
 use super::reference::{Reference, Wanted, coarser, lacks_a_shape};
+use super::retry::retry_passing;
 use crate::fold::Presence;
 use crate::generation::Generation;
 use crate::item::{Item, presence, rev_value};
@@ -18,8 +18,8 @@ use crate::ports::{Fault, Index, Items, Ports, State, StoredDocument};
 use crate::quarantine::Subject;
 use crate::requests::CONCURRENCY;
 
-/// The number of documents that one look reads at once.
-const AT_ONCE: usize = 50;
+/// The number of documents that one request reads.
+const READ_DOCUMENTS: usize = 50;
 
 /// Looks at keys of one generation.
 #[derive(Debug)]
@@ -54,10 +54,19 @@ pub(super) enum Side {
     Markers,
 }
 
+/// The result of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Equal,
+    Differs(DifferenceKind),
+    /// The document that search must have cannot be created now.
+    Unknown,
+}
+
 /// The result of a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Look {
-    pub(super) kind: Option<Kind>,
+    pub(super) verdict: Verdict,
     /// A digest of all that was read. Two looks with the same digest saw the same state.
     pub(super) state: u64,
     /// The revision of the open marker.
@@ -115,7 +124,7 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
     /// Looks at each candidate. Returns one result for each, in their order.
     pub(super) async fn look(&self, side: Side, candidates: &[Candidate]) -> Result<Vec<Look>, Fault> {
         let mut looks = Vec::with_capacity(candidates.len());
-        for some in candidates.chunks(AT_ONCE) {
+        for some in candidates.chunks(READ_DOCUMENTS) {
             looks.extend(self.look_at(side, some).await?);
         }
         Ok(looks)
@@ -126,7 +135,7 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
         let alias = self.generation.write_alias();
         let ids: Vec<String> = candidates.iter().map(Candidate::id).collect();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let documents = patiently(time, || ports.index().read_documents(&alias, &ids)).await?;
+        let documents = retry_passing(time, || ports.index().read_documents(&alias, &ids)).await?;
         if documents.len() != candidates.len() {
             return Err(Fault::lasting("search", "the response does not have one document for each id"));
         }
@@ -138,7 +147,7 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
         let open = if names.is_empty() {
             HashMap::new()
         } else {
-            patiently(time, || ports.state().open(&self.generation.index, &names)).await?
+            retry_passing(time, || ports.state().open(&self.generation.index, &names)).await?
         };
         let seen = candidates.iter().zip(documents).zip(items);
         let looks: Vec<_> = seen
@@ -153,7 +162,7 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
     async fn read_item(&self, candidate: &Candidate) -> Result<Option<Item>, Fault> {
         match candidate {
             Candidate::Item { table, key } => {
-                patiently(self.ports.time(), || self.ports.items().read(table, key)).await
+                retry_passing(self.ports.time(), || self.ports.items().read(table, key)).await
             }
             Candidate::Document { .. } => Ok(None),
         }
@@ -168,22 +177,23 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
         marker: Option<u64>,
     ) -> Result<Look, Fault> {
         let seen = Seen::of(document.as_ref(), marker);
-        let (kind, marker_is_stale) = match (candidate, &item) {
-            (Candidate::Document { .. }, _) | (_, None) => {
-                let ghost = seen.is_live.then_some(Kind::Ghost).filter(|_| side == Side::Documents);
-                (ghost, marker.is_some())
+        let (verdict, marker_is_stale) = match (candidate, &item) {
+            (Candidate::Document { .. }, _) | (_, None) if side == Side::Documents && seen.is_live => {
+                (Verdict::Differs(DifferenceKind::Ghost), false)
             }
-            (Candidate::Item { .. }, Some(_)) if side == Side::Documents => (None, false),
+            (Candidate::Document { .. }, _) | (_, None) => (Verdict::Equal, marker.is_some()),
+            (Candidate::Item { .. }, Some(_)) if side == Side::Documents => (Verdict::Equal, false),
             (Candidate::Item { table, key }, Some(item)) => self.compare(table, key, item, &seen).await?,
         };
-        let kind = match side {
-            Side::Items | Side::Documents => kind,
-            Side::Markers => marker_is_stale.then_some(Kind::StaleMarker),
+        let verdict = match side {
+            Side::Items | Side::Documents => verdict,
+            Side::Markers if marker_is_stale => Verdict::Differs(DifferenceKind::StaleMarker),
+            Side::Markers => Verdict::Equal,
         };
         let version = document.as_ref().map_or(0, |document| document.version).to_string();
         let (source, item) = (&seen.canonical, item.as_ref().map_or("", Item::as_str));
         let state = digest(&[&version, source, item, &marker.unwrap_or_default().to_string()]);
-        Ok(Look { kind, state, marker })
+        Ok(Look { verdict, state, marker })
     }
 
     /// Compares an item with its document. The second value is whether its marker is stale.
@@ -193,50 +203,57 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
         key: &Key,
         item: &Item,
         seen: &Seen<'_>,
-    ) -> Result<(Option<Kind>, bool), Fault> {
+    ) -> Result<(Verdict, bool), Fault> {
         let searchable = |entity: &&table::schema::Entity| entity.search == Search::Document;
-        let Some(entity) = table.entity_of(key).filter(searchable) else { return Ok((None, false)) };
+        let Some(entity) = table.entity_of(key).filter(searchable) else { return Ok((Verdict::Equal, false)) };
+        let differs = |kind| Ok((Verdict::Differs(kind), false));
         let Presence::At(rev) = presence(rev_value(item.as_str())) else {
             // The marker is that of an item that cannot be stamped.
             let is_quarantined = seen.marker.is_some() && !seen.is_live;
-            return Ok(((!is_quarantined).then_some(Kind::Stale), false));
+            return if is_quarantined { Ok((Verdict::Equal, false)) } else { differs(DifferenceKind::Stale) };
         };
         let rev = rev.number();
         let is_quarantined = seen.marker.is_some_and(|marker| marker >= rev);
         let wanted = if key.check_length().is_ok() {
             let reference = self.reference;
-            patiently(self.ports.time(), || reference.wanted(entity, key, rev, item, &[])).await?
+            retry_passing(self.ports.time(), || reference.wanted(entity, key, rev, item, &[])).await?
         } else {
             Wanted::Unfit
         };
         let wanted = match wanted {
-            Wanted::Unfit if seen.is_live => return Ok((Some(Kind::Stale), false)),
-            Wanted::Unfit => return Ok(((!is_quarantined).then_some(Kind::Unmarked), false)),
+            Wanted::Unknown => return Ok((Verdict::Unknown, false)),
+            Wanted::Unfit if seen.is_live => return differs(DifferenceKind::Stale),
+            Wanted::Unfit if is_quarantined => return Ok((Verdict::Equal, false)),
+            Wanted::Unfit => return differs(DifferenceKind::Unmarked),
             // Its tombstone may have been swept.
             Wanted::Hidden if !seen.is_live && seen.version.is_none_or(|version| version == rev) => {
-                return Ok((None, seen.marker.is_some()));
+                return Ok((Verdict::Equal, seen.marker.is_some()));
             }
-            Wanted::Hidden => return Ok((Some(Kind::Stale), false)),
-            Wanted::Document(_) if !seen.is_live && is_quarantined => return Ok((None, false)),
-            Wanted::Document(_) if !seen.is_live => return Ok((Some(Kind::Lost), false)),
-            Wanted::Document(_) if seen.version != Some(rev) => return Ok((Some(Kind::Stale), false)),
+            Wanted::Hidden => return differs(DifferenceKind::Stale),
+            Wanted::Document(_) if !seen.is_live && is_quarantined => return Ok((Verdict::Equal, false)),
+            Wanted::Document(_) if !seen.is_live => return differs(DifferenceKind::Lost),
+            Wanted::Document(_) if seen.version != Some(rev) => return differs(DifferenceKind::Stale),
             Wanted::Document(wanted) => wanted,
         };
         let marker_is_stale = seen.marker.is_some_and(|marker| marker <= rev);
-        let lacks_a_shape = lacks_a_shape(&wanted, &seen.source).then_some(Kind::MissingShape);
+        let lacks_a_shape = lacks_a_shape(&wanted, &seen.source);
         if canonical(&wanted.source) == seen.canonical {
-            return Ok((lacks_a_shape, marker_is_stale));
+            let missing = Verdict::Differs(DifferenceKind::MissingShape);
+            return Ok((if lacks_a_shape { missing } else { Verdict::Equal }, marker_is_stale));
         }
         if let Some(levels) = coarser(&wanted, &seen.source) {
             let (reference, levels) = (self.reference, levels.as_slice());
-            let degraded = patiently(self.ports.time(), || reference.wanted(entity, key, rev, item, levels)).await?;
-            if let Wanted::Document(degraded) = degraded
-                && canonical(&degraded.source) == seen.canonical
-            {
-                return Ok((Some(Kind::Degraded), marker_is_stale));
+            let degraded =
+                retry_passing(self.ports.time(), || reference.wanted(entity, key, rev, item, levels)).await?;
+            match degraded {
+                Wanted::Unknown => return Ok((Verdict::Unknown, false)),
+                Wanted::Document(degraded) if canonical(&degraded.source) == seen.canonical => {
+                    return Ok((Verdict::Differs(DifferenceKind::Degraded), marker_is_stale));
+                }
+                Wanted::Document(_) | Wanted::Hidden | Wanted::Unfit => {}
             }
         }
-        Ok((Some(lacks_a_shape.unwrap_or(Kind::Corrupt)), false))
+        differs(if lacks_a_shape { DifferenceKind::MissingShape } else { DifferenceKind::Corrupt })
     }
 }
 

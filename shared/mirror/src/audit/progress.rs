@@ -1,4 +1,4 @@
-//! The progress of an audit, which it keeps in the state table, and from which the next run resumes.
+//! The progress of an audit, which it saves in the state table, and from which the next run resumes.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use table::schema::Table;
 
 use super::digests::{Digests, PARTS};
 use super::findings::{NO_TABLE, TableAudit};
-use super::patience::patiently;
+use super::options::AuditPurpose;
+use super::retry::retry_passing;
 use crate::ports::{Fault, Note, Ports, State};
 
 /// The state of an audit between two steps.
@@ -20,8 +21,8 @@ pub(super) struct AuditProgress {
     pub(super) repairs: bool,
     /// The only table that is compared.
     pub(super) only: Option<String>,
-    pub(super) phase: Phase,
-    /// Which of two sets of notes has the digests, so that one is always whole. None before they were kept.
+    pub(super) phase: AuditPhase,
+    /// Which of two sets of notes has the digests, so that one is always whole. None before they were saved.
     pub(super) slot: Option<u8>,
     /// The buckets whose keys are looked at, once they are known.
     pub(super) buckets: Option<String>,
@@ -34,7 +35,7 @@ pub(super) struct AuditProgress {
 /// A part of an audit. Tables are given by their positions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Phase {
+pub(super) enum AuditPhase {
     /// The digests of the tables.
     DigestItems {
         table: usize,
@@ -68,14 +69,20 @@ pub(super) enum Cursor {
     Done,
 }
 
-/// An audit that the state table has.
+/// The notes of the audits of a generation for one purpose.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct Notes<'n, P> {
+    pub(super) ports: &'n P,
+    pub(super) generation: &'n str,
+    pub(super) purpose: AuditPurpose,
+}
+
+/// A progress that the state table has.
+#[derive(Debug)]
+pub(super) struct SavedProgress {
     pub(super) epoch: u64,
     pub(super) progress: Option<AuditProgress>,
 }
-
-const PROGRESS: &str = "progress";
 
 impl AuditProgress {
     /// Returns the result of a table, or of the documents that fit no table.
@@ -99,71 +106,66 @@ impl Cursor {
     }
 }
 
-/// Reads the progress of a generation's audit.
-pub(super) async fn read<P: Ports>(ports: &P, generation: &str) -> Result<Kept, Fault> {
-    let note = patiently(ports.time(), || ports.state().note(generation, PROGRESS)).await?;
-    // A progress that another release wrote in another form is started over.
-    let progress = note.as_ref().and_then(|note| serde_json::from_str(&note.text).ok());
-    Ok(Kept { epoch: note.map_or(0, |note| note.epoch), progress })
-}
+impl<P: Ports> Notes<'_, P> {
+    /// Reads the progress.
+    pub(super) async fn progress(&self) -> Result<SavedProgress, Fault> {
+        let note = self.read(&self.progress_name()).await?;
+        // A progress that another release wrote in another form is started over.
+        let progress = note.as_ref().and_then(|note| serde_json::from_str(&note.text).ok());
+        Ok(SavedProgress { epoch: note.map_or(0, |note| note.epoch), progress })
+    }
 
-/// Writes the progress, if no other run has done so since the epoch was read.
-pub(super) async fn write<P: Ports>(
-    ports: &P,
-    generation: &str,
-    epoch: u64,
-    progress: &AuditProgress,
-) -> Result<(), Fault> {
-    let text = serde_json::to_string(progress).map_err(|error| Fault::lasting("mirror", error))?;
-    let note = Note { epoch: epoch + 1, text };
-    if patiently(ports.time(), || ports.state().write_note(generation, PROGRESS, &note)).await? {
-        return Ok(());
+    /// Writes the progress, if no other run has done so since the epoch was read.
+    pub(super) async fn write_progress(&self, epoch: u64, progress: &AuditProgress) -> Result<(), Fault> {
+        let text = serde_json::to_string(progress).map_err(|error| Fault::lasting("mirror", error))?;
+        self.write(&self.progress_name(), Note { epoch: epoch + 1, text }).await
     }
-    // The answer to an attempt that succeeded may have been lost.
-    let present = patiently(ports.time(), || ports.state().note(generation, PROGRESS)).await?;
-    if present.as_ref() == Some(&note) {
-        return Ok(());
-    }
-    Err(Fault::lasting("mirror", "another run of the audit has taken over"))
-}
 
-/// Reads the digests of a slot. Returns `None` if they are not whole.
-pub(super) async fn read_digests<P: Ports>(ports: &P, generation: &str, slot: u8) -> Result<Option<Digests>, Fault> {
-    let mut texts = Vec::new();
-    for part in 0..PARTS {
-        let name = digests_name(slot, part);
-        texts.extend(patiently(ports.time(), || ports.state().note(generation, &name)).await?.map(|note| note.text));
+    /// Reads the digests of a slot. Returns `None` if they are not whole.
+    pub(super) async fn digests(&self, slot: u8) -> Result<Option<Digests>, Fault> {
+        let mut texts = Vec::new();
+        for part in 0..PARTS {
+            texts.extend(self.read(&self.digests_name(slot, part)).await?.map(|note| note.text));
+        }
+        Ok(Digests::of_texts(&texts))
     }
-    Ok(Digests::of_texts(&texts))
-}
 
-/// Writes the digests into a slot that no progress names.
-pub(super) async fn write_digests<P: Ports>(
-    ports: &P,
-    generation: &str,
-    slot: u8,
-    digests: &Digests,
-) -> Result<(), Fault> {
-    for (part, text) in digests.texts().into_iter().enumerate() {
-        replace(ports, generation, &digests_name(slot, part), text).await?;
+    /// Writes the digests into a slot that no progress names.
+    pub(super) async fn write_digests(&self, slot: u8, digests: &Digests) -> Result<(), Fault> {
+        for (part, text) in digests.texts().into_iter().enumerate() {
+            self.replace(&self.digests_name(slot, part), text).await?;
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Writes a note whatever its epoch.
-pub(super) async fn replace<P: Ports>(ports: &P, generation: &str, name: &str, text: String) -> Result<(), Fault> {
-    let present = patiently(ports.time(), || ports.state().note(generation, name)).await?;
-    let note = Note { epoch: present.map_or(0, |note| note.epoch) + 1, text };
-    if patiently(ports.time(), || ports.state().write_note(generation, name, &note)).await? {
-        return Ok(());
+    /// Writes a note whatever its epoch.
+    pub(super) async fn replace(&self, name: &str, text: String) -> Result<(), Fault> {
+        let epoch = self.read(name).await?.map_or(0, |note| note.epoch) + 1;
+        self.write(name, Note { epoch, text }).await
     }
-    let present = patiently(ports.time(), || ports.state().note(generation, name)).await?;
-    if present.is_some_and(|present| present == note) {
-        return Ok(());
-    }
-    Err(Fault::lasting("mirror", "another run of the audit has taken over"))
-}
 
-fn digests_name(slot: u8, part: usize) -> String {
-    format!("digests#{slot}-{part}")
+    async fn read(&self, name: &str) -> Result<Option<Note>, Fault> {
+        retry_passing(self.ports.time(), || self.ports.state().note(self.generation, name)).await
+    }
+
+    async fn write(&self, name: &str, note: Note) -> Result<(), Fault> {
+        let write = || self.ports.state().write_note(self.generation, name, &note);
+        if retry_passing(self.ports.time(), write).await? {
+            return Ok(());
+        }
+        // The answer to an attempt that succeeded may have been lost.
+        if self.read(name).await?.as_ref() == Some(&note) {
+            return Ok(());
+        }
+        let reason = format!("another audit of {} has taken over; this run stops", self.generation);
+        Err(Fault::lasting("mirror", reason))
+    }
+
+    fn progress_name(&self) -> String {
+        format!("progress#{}", self.purpose.name())
+    }
+
+    fn digests_name(&self, slot: u8, part: usize) -> String {
+        format!("digests#{}#{slot}-{part}", self.purpose.name())
+    }
 }

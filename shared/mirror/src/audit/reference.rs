@@ -18,16 +18,18 @@ use crate::ports::Fault;
 /// The state in which search must have an item.
 #[derive(Debug)]
 pub(crate) enum Wanted {
-    Document(Document),
+    Document(WantedDocument),
     /// The item is hidden from search in its present state.
     Hidden,
     /// No document can be created. The item must be in quarantine.
     Unfit,
+    /// S3 refuses a shape of the item, so its document is not known.
+    Unknown,
 }
 
 /// A document that search must have.
 #[derive(Debug)]
-pub(crate) struct Document {
+pub(crate) struct WantedDocument {
     /// JSON text.
     pub(crate) source: String,
     /// The value of each `<field>Status`, by the field.
@@ -59,6 +61,15 @@ pub(crate) struct OfSystem<'d, D, S> {
     pub(crate) mapping: u32,
 }
 
+/// The result of reading a shape.
+enum ReadShape {
+    Read(Shape),
+    /// It cannot be read, which is poison.
+    Unreadable,
+    /// S3 refuses the object, which may pass.
+    Refused,
+}
+
 impl<D: Documents, S: Shapes> Reference for OfSystem<'_, D, S> {
     async fn wanted(
         &self,
@@ -88,7 +99,11 @@ impl<D: Documents, S: Shapes> Reference for OfSystem<'_, D, S> {
         let mut shapes = Vec::new();
         for (field, shape) in document.shapes() {
             let level = levels.iter().find(|(of, _)| of == field).map_or(DetailLevel::Full, |(_, level)| *level);
-            let Some(shape) = self.shape(shape, level).await? else { return Ok(Wanted::Unfit) };
+            let shape = match self.shape(shape, level).await? {
+                ReadShape::Read(shape) => shape,
+                ReadShape::Unreadable => return Ok(Wanted::Unfit),
+                ReadShape::Refused => return Ok(Wanted::Unknown),
+            };
             if let Some(json) = &shape.json {
                 member(&mut source, field, json);
             }
@@ -104,7 +119,7 @@ impl<D: Documents, S: Shapes> Reference for OfSystem<'_, D, S> {
         source.push('}');
         // A text that is no JSON is refused by OpenSearch, whatever it is to say.
         Ok(if serde_json::from_str::<&RawValue>(&source).is_ok() {
-            Wanted::Document(Document { source, shapes })
+            Wanted::Document(WantedDocument { source, shapes })
         } else {
             Wanted::Unfit
         })
@@ -112,20 +127,23 @@ impl<D: Documents, S: Shapes> Reference for OfSystem<'_, D, S> {
 }
 
 impl<D: Documents, S: Shapes> OfSystem<'_, D, S> {
-    /// Reads a shape. Returns `None` if it cannot be read, which is poison.
-    async fn shape(&self, source: &ShapeSource, level: DetailLevel) -> Result<Option<Shape>, Fault> {
+    async fn shape(&self, source: &ShapeSource, level: DetailLevel) -> Result<ReadShape, Fault> {
         if level == DetailLevel::None {
-            return Ok(Some(Shape::NONE));
+            return Ok(ReadShape::Read(Shape::NONE));
         }
-        match AssertUnwindSafe(self.shapes.shape(source, level)).catch_unwind().await {
-            Ok(Ok(shape)) => Ok(Some(shape)),
-            Ok(Err(ShapeUnavailable { obstacle: Obstacle::Passing, reason })) => Err(Fault::passing("s3", reason)),
-            Ok(Err(_)) | Err(_) => Ok(None),
+        let Ok(read) = AssertUnwindSafe(self.shapes.shape(source, level)).catch_unwind().await else {
+            return Ok(ReadShape::Unreadable);
+        };
+        match read {
+            Ok(shape) => Ok(ReadShape::Read(shape)),
+            Err(ShapeUnavailable { obstacle: Obstacle::Passing, reason }) => Err(Fault::passing("s3", reason)),
+            Err(ShapeUnavailable { obstacle: Obstacle::Refused, .. }) => Ok(ReadShape::Refused),
+            Err(ShapeUnavailable { obstacle: Obstacle::Lasting, .. }) => Ok(ReadShape::Unreadable),
         }
     }
 }
 
-impl Document {
+impl WantedDocument {
     /// Whether the object of a shape does not exist.
     pub(super) fn lacks_an_object(&self) -> bool {
         self.shapes.iter().any(|(_, status)| status == ShapeStatus::Missing.name())
@@ -133,7 +151,7 @@ impl Document {
 }
 
 /// Returns the coarser levels at which a document has its shapes, or `None` if it has all of them as wanted.
-pub(crate) fn coarser(wanted: &Document, found: &content::Members<'_>) -> Option<Vec<(String, DetailLevel)>> {
+pub(crate) fn coarser(wanted: &WantedDocument, found: &content::Members<'_>) -> Option<Vec<(String, DetailLevel)>> {
     let mut levels = Vec::new();
     for (field, status) in &wanted.shapes {
         let present = content::text(found, &status_of(field));
@@ -148,7 +166,7 @@ pub(crate) fn coarser(wanted: &Document, found: &content::Members<'_>) -> Option
 }
 
 /// Whether a document lacks a shape because its object did not exist.
-pub(crate) fn lacks_a_shape(wanted: &Document, found: &content::Members<'_>) -> bool {
+pub(crate) fn lacks_a_shape(wanted: &WantedDocument, found: &content::Members<'_>) -> bool {
     let missing = Some(ShapeStatus::Missing.name());
     wanted.shapes.iter().any(|(field, _)| content::text(found, &status_of(field)).as_deref() == missing)
 }

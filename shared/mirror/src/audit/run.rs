@@ -9,29 +9,28 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use table::schema::{Search, Table};
 
 use super::content::{canonical, digest, members};
+use super::difference::{Difference, repair};
 use super::digests::{Buckets, Digests};
-use super::findings::{Ended, GenerationAudit, Kind, NO_TABLE, TableAudit};
-use super::look::{Candidate, Look, Looker, Side, is_tombstone};
-use super::options::AuditOptions;
-use super::patience::patiently;
-use super::progress::{self, AuditProgress, Cursor, Phase, read_digests, write_digests};
+use super::findings::{AuditEnd, GenerationAudit, NO_TABLE, TableAudit};
+use super::look::{Candidate, Look, Looker, Side, Verdict, is_tombstone};
+use super::options::{AuditOptions, AuditPurpose};
+use super::progress::{AuditPhase, AuditProgress, Cursor, Notes, SavedProgress};
 use super::reference::{Reference, Wanted};
-use super::time::after;
+use super::retry::retry_passing;
 use crate::documents::Documents;
-use crate::fill::searchable;
+use crate::fill::{SEGMENTS, check_wanted, searchable};
 use crate::fold::Presence;
 use crate::generation::Generation;
+use crate::group::after;
 use crate::item::{Item, presence, rev_value};
 use crate::ports::{DocumentPage, Fault, Index, Items, Page, Ports, Segment, State, StoredDocument, Time};
 use crate::quarantine::Subject;
-use crate::repair::repair_generation;
-use crate::report::RepairOutcome;
 use crate::requests::CONCURRENCY;
 use crate::rules::Rules;
 
 /// A step of an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum AuditStep {
     /// Items of a table were read, for the first time or again.
     Items { table: &'static str, items: usize, again: bool },
     /// Documents of the index were read, for the first time or again.
@@ -41,9 +40,6 @@ pub enum Step {
     /// Differences were repaired.
     Repaired { differences: usize },
 }
-
-/// The number of segments of a table, which are scanned concurrently.
-const SEGMENTS: u32 = 4;
 
 /// How often a key is looked at before it is skipped, since it changes all the time.
 const MAX_LOOKS: usize = 6;
@@ -55,17 +51,29 @@ const PAGE_BYTES: usize = 4_000_000;
 /// The age after which an audit that was stopped is started over.
 const MAX_AGE: Duration = Duration::from_hours(72);
 
+impl AuditStep {
+    /// Returns the number of items or documents that were read.
+    pub const fn read(self) -> usize {
+        match self {
+            Self::Items { items: read, .. } | Self::Documents { documents: read, .. } => read,
+            Self::Waiting { .. } | Self::Repaired { .. } => 0,
+        }
+    }
+}
+
 struct Run<'r, P, D, F> {
     ports: &'r P,
     documents: &'r D,
     looker: Looker<'r, P, F>,
+    notes: Notes<'r, P>,
     tables: Vec<&'static Table>,
     options: AuditOptions,
     until: Option<i64>,
+    step: &'r (dyn Fn(AuditStep) + Sync),
     progress: AuditProgress,
-    /// The progress that the state table has, when it was written, and its epoch.
-    kept: AuditProgress,
-    kept_at: i64,
+    /// The progress that the state table has, when it was saved, and its epoch.
+    saved: AuditProgress,
+    saved_at: i64,
     epoch: u64,
     digests: Digests,
     buckets: Option<Buckets>,
@@ -83,8 +91,8 @@ struct Suspect {
     looks: usize,
 }
 
-/// Audits a generation, or resumes an audit that was stopped. `until` is the time at which the run ends, in
-/// microseconds. The reference says which documents search must have.
+/// Audits a generation, or resumes an audit of the same purpose that was stopped. `until` is the time at which the run
+/// ends, in microseconds. The reference says which documents search must have. `step` is called after every step.
 pub(crate) async fn audit_generation<R: Rules, P: Ports, D: Documents, F: Reference>(
     ports: &P,
     documents: &D,
@@ -92,15 +100,28 @@ pub(crate) async fn audit_generation<R: Rules, P: Ports, D: Documents, F: Refere
     generation: &Generation,
     options: AuditOptions,
     until: Option<i64>,
-    step: &(impl Fn(Step) + Sync),
+    step: &(dyn Fn(AuditStep) + Sync),
 ) -> Result<GenerationAudit, Fault> {
-    let mut run = Run::start(ports, documents, reference, generation, options, until).await?;
-    let ended = run.steps::<R>(step).await?;
+    let notes = Notes { ports, generation: &generation.index, purpose: options.purpose };
+    let looker = Looker { ports, reference, generation };
+    let mut run = Run::start(documents, looker, notes, options, until, step).await?;
+    let ended = run.steps::<R>().await?;
     Ok(GenerationAudit {
         generation: generation.index.clone(),
         ended,
         tables: run.progress.tables.into_values().collect(),
     })
+}
+
+/// Ends the audit of a rebuild that was stopped, so that no other rebuild resumes it.
+pub(crate) async fn end_rebuild_audit<P: Ports>(ports: &P, generation: &str) -> Result<(), Fault> {
+    let notes = Notes { ports, generation, purpose: AuditPurpose::Rebuild };
+    match notes.progress().await? {
+        SavedProgress { epoch, progress: Some(progress) } if progress.phase != AuditPhase::Finished => {
+            notes.write_progress(epoch, &AuditProgress { phase: AuditPhase::Finished, ..progress }).await
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the name of the note with a table's result.
@@ -110,41 +131,41 @@ pub(super) fn result_name(table: &str) -> String {
 
 impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
     async fn start(
-        ports: &'r P,
         documents: &'r D,
-        reference: &'r F,
-        generation: &'r Generation,
+        looker: Looker<'r, P, F>,
+        notes: Notes<'r, P>,
         options: AuditOptions,
         until: Option<i64>,
+        step: &'r (dyn Fn(AuditStep) + Sync),
     ) -> Result<Self, Fault> {
+        let ports = looker.ports;
         let now = ports.time().micros();
-        let is_included = |table: &&Table| options.only.is_none_or(|only| std::ptr::eq(only, *table));
+        let (only, repairs) = (options.purpose.only(), options.purpose.repairs());
+        let is_included = |table: &&Table| only.is_none_or(|only| std::ptr::eq(only, *table));
         let tables: Vec<_> = searchable(documents.tables()).filter(is_included).collect();
-        let kept = progress::read(ports, &generation.index).await?;
-        let only = options.only.map(|table| table.name.to_owned());
+        let only = only.map(|table| table.name.to_owned());
         let compared: Vec<String> = tables.iter().map(|table| table.name.to_owned()).collect();
-        let resumed = kept.progress.filter(|progress| {
-            let fits = progress.repairs == options.repairs && progress.only == only;
+        let SavedProgress { epoch, progress: saved } = notes.progress().await?;
+        let resumed = saved.filter(|progress| {
+            let fits = progress.repairs == repairs && progress.only == only;
             // Positions of another release may be those of other tables.
             let is_of_these = progress.compared == compared;
-            fits && is_of_these && progress.phase != Phase::Finished && now < after(progress.started, MAX_AGE)
+            fits && is_of_these && progress.phase != AuditPhase::Finished && now < after(progress.started, MAX_AGE)
         });
         let resumed = match resumed {
-            Some(progress) => {
-                Some(digests_of(ports, &generation.index, &progress).await?.map(|digests| (progress, digests)))
-            }
+            Some(progress) => digests_of(&notes, &progress).await?.map(|digests| (progress, digests)),
             None => None,
         };
-        let (progress, digests) = resumed.flatten().unwrap_or_else(|| {
+        let (progress, digests) = resumed.unwrap_or_else(|| {
             let full = only.is_none();
             let names = tables.iter().map(|table| table.name).chain(full.then_some(NO_TABLE));
-            let result = |name: &str| (name.to_owned(), TableAudit::new(name, now, full, options.repairs));
+            let result = |name: &str| (name.to_owned(), TableAudit::new(name, now, full, repairs));
             let tables = names.map(result).collect();
             let progress = AuditProgress {
                 started: now,
-                repairs: options.repairs,
+                repairs,
                 only,
-                phase: Phase::DigestItems { table: 0, segments: segments() },
+                phase: AuditPhase::DigestItems { table: 0, segments: segments() },
                 slot: None,
                 buckets: None,
                 compared,
@@ -155,59 +176,73 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         let mut run = Self {
             ports,
             documents,
-            looker: Looker { ports, reference, generation },
+            looker,
+            notes,
             tables,
             options,
             until,
+            step,
             buckets: progress.buckets.as_deref().and_then(Buckets::of_text),
-            kept: progress.clone(),
+            saved: progress.clone(),
             progress,
-            kept_at: now,
-            epoch: kept.epoch,
+            saved_at: now,
+            epoch,
             digests,
             suspects: VecDeque::new(),
             limit: *DOCUMENTS.start(),
         };
-        // From now on, no earlier run can keep its progress.
+        run.check_wanted().await?;
+        // From now on, no earlier run can save its progress.
         run.write().await?;
         Ok(run)
     }
 
-    async fn steps<R: Rules>(&mut self, step: &(impl Fn(Step) + Sync)) -> Result<Ended, Fault> {
+    async fn steps<R: Rules>(&mut self) -> Result<AuditEnd, Fault> {
         loop {
-            if self.progress.phase == Phase::Finished {
+            self.check_wanted().await?;
+            if self.progress.phase == AuditPhase::Finished {
                 self.finish().await?;
-                return Ok(Ended::Finished);
+                return Ok(AuditEnd::Finished);
             }
             let now = self.ports.time().micros();
             let is_late = self.until.is_some_and(|until| until <= now);
-            if is_late || after(self.kept_at, self.options.keep) <= now {
-                self.settle_suspects::<R>(step).await?;
-                self.keep().await?;
+            if is_late || after(self.saved_at, self.options.save_interval) <= now {
+                self.settle_suspects::<R>().await?;
+                self.save().await?;
             }
             if is_late {
-                return Ok(Ended::Stopped);
+                return Ok(AuditEnd::Stopped);
             }
             match self.progress.phase.clone() {
-                Phase::DigestItems { table, segments } => self.digest_items(table, segments, step).await?,
-                Phase::DigestDocuments { after } => self.digest_documents(after, step).await?,
-                Phase::LookAtItems { table, segments } => self.look_at_items::<R>(table, segments, step).await?,
-                Phase::LookAtDocuments { after } => self.look_at_documents::<R>(after, step).await?,
-                Phase::LookAtMarkers { after } => self.look_at_markers::<R>(after, step).await?,
-                Phase::Finished => {}
+                AuditPhase::DigestItems { table, segments } => self.digest_items(table, segments).await?,
+                AuditPhase::DigestDocuments { after } => self.digest_documents(after).await?,
+                AuditPhase::LookAtItems { table, segments } => self.look_at_items::<R>(table, segments).await?,
+                AuditPhase::LookAtDocuments { after } => self.look_at_documents::<R>(after).await?,
+                AuditPhase::LookAtMarkers { after } => self.look_at_markers::<R>(after).await?,
+                AuditPhase::Finished => {}
             }
         }
     }
 
-    async fn digest_items(
-        &mut self,
-        place: usize,
-        segments: Vec<Cursor>,
-        step: &(impl Fn(Step) + Sync),
-    ) -> Result<(), Fault> {
+    /// Checks that the generation is still written. A rebuild must still fill it, and any other audit must not compare an
+    /// index that is being filled.
+    async fn check_wanted(&self) -> Result<(), Fault> {
+        let (ports, generation) = (self.ports, self.looker.generation);
+        if let AuditPurpose::Rebuild = self.options.purpose {
+            return retry_passing(ports.time(), || check_wanted(ports, generation)).await;
+        }
+        let config = retry_passing(ports.time(), || ports.state().generations()).await?;
+        let is_this = |written: &Generation| written.index == generation.index && written.is_filled();
+        if config.is_some_and(|config| config.written.iter().any(is_this)) {
+            return Ok(());
+        }
+        Err(Fault::lasting("mirror", format!("{} is not written any more, or is filled again", generation.index)))
+    }
+
+    async fn digest_items(&mut self, place: usize, segments: Vec<Cursor>) -> Result<(), Fault> {
         let Some(&table) = self.tables.get(place) else {
             self.refresh().await?;
-            self.progress.phase = Phase::DigestDocuments { after: None };
+            self.progress.phase = AuditPhase::DigestDocuments { after: None };
             return Ok(());
         };
         let (items, segments) = self.scan(table, segments).await?;
@@ -218,10 +253,10 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             self.progress.result(Some(table)).items += 1;
             self.digests.add(&id, digest);
         }
-        step(Step::Items { table: table.name, items: read, again: false });
+        (self.step)(AuditStep::Items { table: table.name, items: read, again: false });
         self.progress.phase = match is_done(&segments) {
-            false => Phase::DigestItems { table: place, segments },
-            true => Phase::DigestItems { table: place + 1, segments: self::segments() },
+            false => AuditPhase::DigestItems { table: place, segments },
+            true => AuditPhase::DigestItems { table: place + 1, segments: self::segments() },
         };
         Ok(())
     }
@@ -239,7 +274,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             return Ok(Some((id, digest)));
         };
         let (reference, rev) = (self.looker.reference, rev.number());
-        let wanted = patiently(self.ports.time(), || reference.wanted(entity, &key, rev, item, &[])).await?;
+        let wanted = retry_passing(self.ports.time(), || reference.wanted(entity, &key, rev, item, &[])).await?;
         let digest = match wanted {
             Wanted::Document(wanted) => {
                 let sum = digest(&[&id, &rev.to_string(), &canonical(&wanted.source)]);
@@ -247,12 +282,12 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             }
             // Its tombstone may have been swept.
             Wanted::Hidden => 0,
-            Wanted::Unfit => to_be_looked_at(),
+            Wanted::Unfit | Wanted::Unknown => to_be_looked_at(),
         };
         Ok(Some((id, digest)))
     }
 
-    async fn digest_documents(&mut self, after: Option<String>, step: &(impl Fn(Step) + Sync)) -> Result<(), Fault> {
+    async fn digest_documents(&mut self, after: Option<String>) -> Result<(), Fault> {
         let DocumentPage { documents, next } = self.document_page(after.as_deref()).await?;
         for document in &documents {
             let StoredDocument { id, version, source } = document;
@@ -271,15 +306,15 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             self.progress.result(candidate.table()).documents += 1;
             self.digests.subtract(id, digest(&[id, &version.to_string(), &canonical(source)]));
         }
-        step(Step::Documents { documents: documents.len(), again: false });
+        (self.step)(AuditStep::Documents { documents: documents.len(), again: false });
         self.progress.phase = match next {
-            Some(next) => Phase::DigestDocuments { after: Some(next) },
+            Some(next) => AuditPhase::DigestDocuments { after: Some(next) },
             None => {
                 let buckets = self.digests.differing();
                 let phase = if buckets.is_empty() {
-                    Phase::LookAtMarkers { after: None }
+                    AuditPhase::LookAtMarkers { after: None }
                 } else {
-                    Phase::LookAtItems { table: 0, segments: segments() }
+                    AuditPhase::LookAtItems { table: 0, segments: segments() }
                 };
                 self.progress.buckets = Some(buckets.text());
                 self.buckets = Some(buckets);
@@ -289,16 +324,11 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         Ok(())
     }
 
-    async fn look_at_items<R: Rules>(
-        &mut self,
-        place: usize,
-        segments: Vec<Cursor>,
-        step: &(impl Fn(Step) + Sync),
-    ) -> Result<(), Fault> {
+    async fn look_at_items<R: Rules>(&mut self, place: usize, segments: Vec<Cursor>) -> Result<(), Fault> {
         let Some(&table) = self.tables.get(place) else {
-            self.settle_suspects::<R>(step).await?;
+            self.settle_suspects::<R>().await?;
             self.refresh().await?;
-            self.progress.phase = Phase::LookAtDocuments { after: None };
+            self.progress.phase = AuditPhase::LookAtDocuments { after: None };
             return Ok(());
         };
         let (items, segments) = self.scan(table, segments).await?;
@@ -308,20 +338,16 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             .filter(|key| self.differs(&key.document_id()))
             .map(|key| Candidate::Item { table, key })
             .collect();
-        self.suspect::<R>(Side::Items, candidates, step).await?;
-        step(Step::Items { table: table.name, items: items.len(), again: true });
+        self.suspect::<R>(Side::Items, candidates).await?;
+        (self.step)(AuditStep::Items { table: table.name, items: items.len(), again: true });
         self.progress.phase = match is_done(&segments) {
-            false => Phase::LookAtItems { table: place, segments },
-            true => Phase::LookAtItems { table: place + 1, segments: self::segments() },
+            false => AuditPhase::LookAtItems { table: place, segments },
+            true => AuditPhase::LookAtItems { table: place + 1, segments: self::segments() },
         };
         Ok(())
     }
 
-    async fn look_at_documents<R: Rules>(
-        &mut self,
-        after: Option<String>,
-        step: &(impl Fn(Step) + Sync),
-    ) -> Result<(), Fault> {
+    async fn look_at_documents<R: Rules>(&mut self, after: Option<String>) -> Result<(), Fault> {
         let DocumentPage { documents, next } = self.document_page(after.as_deref()).await?;
         let differing = documents.iter().filter(|document| self.differs(&document.id));
         let candidates: Vec<_> = differing
@@ -330,26 +356,22 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             .map(|(id, fields)| Candidate::of_document(self.documents.tables(), id, &fields))
             .filter(|candidate| self.is_included(candidate))
             .collect();
-        self.suspect::<R>(Side::Documents, candidates, step).await?;
-        step(Step::Documents { documents: documents.len(), again: true });
+        self.suspect::<R>(Side::Documents, candidates).await?;
+        (self.step)(AuditStep::Documents { documents: documents.len(), again: true });
         self.progress.phase = match next {
-            Some(next) => Phase::LookAtDocuments { after: Some(next) },
+            Some(next) => AuditPhase::LookAtDocuments { after: Some(next) },
             None => {
-                self.settle_suspects::<R>(step).await?;
-                Phase::LookAtMarkers { after: None }
+                self.settle_suspects::<R>().await?;
+                AuditPhase::LookAtMarkers { after: None }
             }
         };
         Ok(())
     }
 
-    async fn look_at_markers<R: Rules>(
-        &mut self,
-        after: Option<String>,
-        step: &(impl Fn(Step) + Sync),
-    ) -> Result<(), Fault> {
+    async fn look_at_markers<R: Rules>(&mut self, after: Option<String>) -> Result<(), Fault> {
         let (ports, index) = (self.ports, &self.looker.generation.index);
         let page = || ports.state().markers_after(index, after.as_deref());
-        let markers = patiently(ports.time(), page).await?;
+        let markers = retry_passing(ports.time(), page).await?;
         let next = markers.last().map(|marker| marker.subject.name());
         let of_marker = |subject| match subject {
             Subject::Item { table, key } => {
@@ -359,45 +381,47 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             Subject::Record(_) => None,
         };
         let candidates = markers.into_iter().filter_map(|marker| of_marker(marker.subject)).collect();
-        self.suspect::<R>(Side::Markers, candidates, step).await?;
+        self.suspect::<R>(Side::Markers, candidates).await?;
         self.progress.phase = match next {
-            Some(next) => Phase::LookAtMarkers { after: Some(next) },
+            Some(next) => AuditPhase::LookAtMarkers { after: Some(next) },
             None => {
-                self.settle_suspects::<R>(step).await?;
-                Phase::Finished
+                self.settle_suspects::<R>().await?;
+                AuditPhase::Finished
             }
         };
         Ok(())
     }
 
     /// Looks at keys, and remembers those that seem to differ.
-    async fn suspect<R: Rules>(
-        &mut self,
-        side: Side,
-        candidates: Vec<Candidate>,
-        step: &(impl Fn(Step) + Sync),
-    ) -> Result<(), Fault> {
+    async fn suspect<R: Rules>(&mut self, side: Side, candidates: Vec<Candidate>) -> Result<(), Fault> {
         let looks = self.looker.look(side, &candidates).await?;
         let since = self.ports.time().micros();
-        let differing = candidates.into_iter().zip(looks).filter(|(_, look)| look.kind.is_some());
-        self.suspects.extend(differing.map(|(candidate, look)| Suspect { candidate, look, since, looks: 1 }));
-        if self.suspects.len() >= self.options.suspects {
-            self.settle_suspects::<R>(step).await?;
+        for (candidate, look) in candidates.into_iter().zip(looks) {
+            match look.verdict {
+                Verdict::Equal => {}
+                Verdict::Differs(_) => self.suspects.push_back(Suspect { candidate, look, since, looks: 1 }),
+                Verdict::Unknown => self.progress.result(candidate.table()).busy += 1,
+            }
+        }
+        if self.suspects.len() >= self.options.max_suspects {
+            self.settle_suspects::<R>().await?;
         }
         Ok(())
     }
 
-    /// Looks at the suspects again, each some time after the look before, until each is a difference or none.
-    async fn settle_suspects<R: Rules>(&mut self, step: &(impl Fn(Step) + Sync)) -> Result<(), Fault> {
+    /// Looks at the suspects again, each some time after the look before, until each is a difference or none. Once the
+    /// next look would be too late, it is the last one, and keys that have changed until then are busy.
+    async fn settle_suspects<R: Rules>(&mut self) -> Result<(), Fault> {
         let side = match self.progress.phase {
-            Phase::LookAtDocuments { .. } => Side::Documents,
-            Phase::LookAtMarkers { .. } => Side::Markers,
+            AuditPhase::LookAtDocuments { .. } => Side::Documents,
+            AuditPhase::LookAtMarkers { .. } => Side::Markers,
             _ => Side::Items,
         };
         while let Some(last) = self.suspects.back() {
             let ripe = after(last.since, self.options.wait);
+            let is_last_look = self.until.is_some_and(|until| until <= ripe);
             let left = u64::try_from(ripe.saturating_sub(self.ports.time().micros())).unwrap_or_default();
-            step(Step::Waiting { keys: self.suspects.len() });
+            (self.step)(AuditStep::Waiting { keys: self.suspects.len() });
             if left > 0 {
                 self.ports.time().wait(Duration::from_micros(left)).await;
             }
@@ -405,79 +429,58 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             let candidates: Vec<_> = suspects.iter().map(|suspect| suspect.candidate.clone()).collect();
             let looks = self.looker.look(side, &candidates).await?;
             let now = self.ports.time().micros();
-            let mut confirmed = Vec::new();
+            let mut differences = Vec::new();
             for (suspect, look) in suspects.into_iter().zip(looks) {
-                match look.kind {
-                    None => {}
-                    Some(kind) if look == suspect.look => confirmed.push((suspect.candidate, look, kind)),
-                    Some(_) if suspect.looks < MAX_LOOKS => {
+                match look.verdict {
+                    Verdict::Equal => {}
+                    Verdict::Differs(kind) if look == suspect.look => {
+                        differences.push(Difference { candidate: suspect.candidate, kind, marker: look.marker });
+                    }
+                    Verdict::Differs(_) if suspect.looks < MAX_LOOKS && !is_last_look => {
                         self.suspects.push_back(Suspect { look, since: now, looks: suspect.looks + 1, ..suspect });
                     }
-                    Some(_) => self.progress.result(suspect.candidate.table()).busy += 1,
+                    Verdict::Differs(_) | Verdict::Unknown => {
+                        self.progress.result(suspect.candidate.table()).busy += 1;
+                    }
                 }
             }
-            self.confirm::<R>(confirmed, side, step).await?;
+            self.confirm::<R>(differences, side).await?;
         }
         Ok(())
     }
 
     /// Counts differences, and repairs them.
-    async fn confirm<R: Rules>(
-        &mut self,
-        confirmed: Vec<(Candidate, Look, Kind)>,
-        side: Side,
-        step: &(impl Fn(Step) + Sync),
-    ) -> Result<(), Fault> {
-        if confirmed.is_empty() {
+    async fn confirm<R: Rules>(&mut self, differences: Vec<Difference>, side: Side) -> Result<(), Fault> {
+        if differences.is_empty() {
             return Ok(());
         }
-        for (candidate, _, kind) in &confirmed {
-            let id = candidate.id();
-            tracing::warn!(generation = self.looker.generation.index, kind = kind.name(), id, "search differs");
-            let table = candidate.table();
+        let generation = &self.looker.generation.index;
+        for Difference { candidate, kind, .. } in &differences {
+            let (id, table) = (candidate.id(), candidate.table());
+            tracing::warn!(generation, kind = kind.name(), id, "document differs from its item");
             self.progress.result(table).found(*kind, &id);
-            self.kept.result(table).found(*kind, &id);
+            self.saved.result(table).found(*kind, &id);
         }
-        if !self.options.repairs {
-            confirmed
-                .iter()
-                .for_each(|(candidate, _, kind)| self.progress.result(candidate.table()).repaired(*kind, false));
+        if !self.options.purpose.repairs() {
+            for Difference { candidate, kind, .. } in &differences {
+                self.progress.result(candidate.table()).repaired(*kind, false);
+            }
             return Ok(());
         }
-        // What was found is kept first, since after a crash the next run finds it repaired.
+        // What was found is saved first, since after a crash the next run finds it repaired.
         self.write().await?;
-        let repairs: Vec<_> = confirmed.iter().map(|(candidate, look, _)| self.repair::<R>(candidate, look)).collect();
-        let repaired: Vec<bool> = stream::iter(repairs).buffered(CONCURRENCY).try_collect().await?;
-        step(Step::Repaired { differences: repaired.iter().filter(|repaired| **repaired).count() });
+        let repaired = repair::<R, _, _>(self.ports, self.documents, self.looker.generation, &differences).await?;
+        (self.step)(AuditStep::Repaired { differences: repaired.iter().filter(|repaired| **repaired).count() });
         // A repair writes a shape in full again, which OpenSearch may refuse again.
-        let shapes: Vec<_> = confirmed.iter().filter(|(_, _, kind)| !kind.is_difference()).collect();
-        let again: Vec<_> = shapes.iter().map(|(candidate, ..)| candidate.clone()).collect();
-        let mut again = self.looker.look(side, &again).await?.into_iter();
-        for ((candidate, _, kind), repaired) in confirmed.iter().zip(repaired) {
-            let stays = !kind.is_difference() && again.next().is_some_and(|look| look.kind == Some(*kind));
+        let shapes = differences.iter().filter(|difference| !difference.kind.is_difference());
+        let shapes: Vec<_> = shapes.map(|difference| difference.candidate.clone()).collect();
+        let mut shapes = self.looker.look(side, &shapes).await?.into_iter();
+        for (Difference { candidate, kind, .. }, repaired) in differences.iter().zip(repaired) {
+            let present = if kind.is_difference() { None } else { shapes.next() };
+            let stays = present.is_some_and(|look| look.verdict == Verdict::Differs(*kind));
             self.progress.result(candidate.table()).repaired(*kind, repaired && !stays);
         }
         Ok(())
-    }
-
-    /// Repairs one key. Returns false if nothing can repair it.
-    async fn repair<R: Rules>(&self, candidate: &Candidate, look: &Look) -> Result<bool, Fault> {
-        let Candidate::Item { table, key } = candidate else { return Ok(false) };
-        let (ports, generation) = (self.ports, self.looker.generation);
-        if look.kind == Some(Kind::StaleMarker) {
-            let (name, upto) = (Subject::item(table, key).name(), look.marker.unwrap_or_default());
-            patiently(ports.time(), || ports.state().clear(&generation.index, &name, upto)).await?;
-            return Ok(true);
-        }
-        let repair = || repair_generation::<R, _, _>(ports, self.documents, generation, table, key);
-        match patiently(ports.time(), repair).await {
-            Ok(RepairOutcome::Quarantined { .. }) => Ok(true),
-            Ok(_) => Ok(true),
-            Err(fault) => {
-                tracing::error!(id = candidate.id(), %fault, "a document could not be repaired");
-                Ok(false)
-            }
-        }
     }
 
     async fn scan(&self, table: &'static Table, segments: Vec<Cursor>) -> Result<(Vec<Item>, Vec<Cursor>), Fault> {
@@ -488,7 +491,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             }
             let (last, segment) = (cursor.key(), Segment { number, of: SEGMENTS });
             let Page { items, next } =
-                patiently(ports.time(), || ports.items().scan(table, segment, last.as_ref())).await?;
+                retry_passing(ports.time(), || ports.items().scan(table, segment, last.as_ref())).await?;
             Ok::<_, Fault>((items, Cursor::after(next)))
         });
         let (items, segments): (Vec<_>, Vec<_>) = try_join_all(pages).await?.into_iter().unzip();
@@ -498,7 +501,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
     /// Reads a page of documents. The next page has so many that it has about [`PAGE_BYTES`].
     async fn document_page(&mut self, after: Option<&str>) -> Result<DocumentPage, Fault> {
         let (ports, alias, limit) = (self.ports, self.looker.generation.write_alias(), self.limit);
-        let page = patiently(ports.time(), || ports.index().documents(&alias, after, limit)).await?;
+        let page = retry_passing(ports.time(), || ports.index().documents(&alias, after, limit)).await?;
         let bytes: usize = page.documents.iter().map(|document| document.source.len() + 200).sum();
         if !page.documents.is_empty() {
             let fitting = PAGE_BYTES.saturating_mul(page.documents.len()) / bytes.max(1);
@@ -510,7 +513,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
 
     async fn refresh(&self) -> Result<(), Fault> {
         let (ports, index) = (self.ports, &self.looker.generation.index);
-        patiently(ports.time(), || ports.index().refresh(index)).await
+        retry_passing(ports.time(), || ports.index().refresh(index)).await
     }
 
     fn differs(&self, id: &str) -> bool {
@@ -518,51 +521,52 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
     }
 
     fn is_included(&self, candidate: &Candidate) -> bool {
-        let Some(only) = self.options.only else { return true };
+        let Some(only) = self.options.purpose.only() else { return true };
         candidate.table().is_some_and(|table| std::ptr::eq(table, only))
     }
 
-    /// Keeps the progress. There must be no suspects, since they are not kept.
-    async fn keep(&mut self) -> Result<(), Fault> {
-        if matches!(self.progress.phase, Phase::DigestItems { .. } | Phase::DigestDocuments { .. }) {
+    /// Saves the progress. There must be no suspects, since they are not saved.
+    async fn save(&mut self) -> Result<(), Fault> {
+        // Settling may have taken long, and nothing may be written behind the end of a generation.
+        self.check_wanted().await?;
+        if matches!(self.progress.phase, AuditPhase::DigestItems { .. } | AuditPhase::DigestDocuments { .. }) {
             let slot = self.progress.slot.map_or(0, |slot| 1 - slot);
-            write_digests(self.ports, &self.looker.generation.index, slot, &self.digests).await?;
+            self.notes.write_digests(slot, &self.digests).await?;
             self.progress.slot = Some(slot);
         }
-        self.kept = self.progress.clone();
+        self.saved = self.progress.clone();
         self.write().await?;
-        self.kept_at = self.ports.time().micros();
+        self.saved_at = self.ports.time().micros();
         Ok(())
     }
 
     async fn write(&mut self) -> Result<(), Fault> {
-        progress::write(self.ports, &self.looker.generation.index, self.epoch, &self.kept).await?;
+        self.notes.write_progress(self.epoch, &self.saved).await?;
         self.epoch += 1;
         Ok(())
     }
 
-    /// Keeps the results of a finished audit.
+    /// Saves the end of an audit, with its results if it is a full one.
     async fn finish(&mut self) -> Result<(), Fault> {
-        let (ports, index) = (self.ports, &self.looker.generation.index);
-        let now = ports.time().micros();
+        let now = self.ports.time().micros();
         for result in self.progress.tables.values_mut() {
             result.ended = Some(now);
-            let text = serde_json::to_string(result).map_err(|error| Fault::lasting("mirror", error))?;
-            progress::replace(ports, index, &result_name(&result.table), text).await?;
+            if self.options.purpose.is_full() {
+                let text = serde_json::to_string(result).map_err(|error| Fault::lasting("mirror", error))?;
+                self.notes.replace(&result_name(&result.table), text).await?;
+            }
         }
-        self.keep().await
+        self.save().await
     }
 }
 
 /// Returns the digests of an audit that was stopped. Returns `None` if they are not known, so that the audit is started
 /// over.
-async fn digests_of<P: Ports>(ports: &P, generation: &str, progress: &AuditProgress) -> Result<Option<Digests>, Fault> {
+async fn digests_of<P: Ports>(notes: &Notes<'_, P>, progress: &AuditProgress) -> Result<Option<Digests>, Fault> {
     match (&progress.phase, progress.slot) {
-        (Phase::DigestItems { .. } | Phase::DigestDocuments { .. }, Some(slot)) => {
-            read_digests(ports, generation, slot).await
-        }
+        (AuditPhase::DigestItems { .. } | AuditPhase::DigestDocuments { .. }, Some(slot)) => notes.digests(slot).await,
         // Nothing was digested yet.
-        (Phase::DigestItems { .. } | Phase::DigestDocuments { .. }, None) => Ok(Some(Digests::default())),
+        (AuditPhase::DigestItems { .. } | AuditPhase::DigestDocuments { .. }, None) => Ok(Some(Digests::default())),
         _ => Ok(progress.buckets.as_deref().and_then(Buckets::of_text).map(|_| Digests::default())),
     }
 }

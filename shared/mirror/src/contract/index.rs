@@ -214,6 +214,8 @@ async fn readers(index: &impl Index, fixture: &impl Fixture, alias: &str, first:
         index.delete(alias, &second, first).await?;
         same("readers after a delete", fixture.visible(alias).await?, visible(&["z"]))?;
     }
+    index.delete(alias, &missing, first).await?;
+    same("readers after a delete without any index", fixture.visible(alias).await?, visible(&["z"]))?;
     let late = bulk(index, &write_alias(first), &[line("a", 99, "external", "{}")]).await?;
     same("a late write", late, vec![(404, "index_not_found_exception".to_owned())])
 }

@@ -70,15 +70,15 @@ impl<'e> OpenSearchIndex<'e> {
         self.json(Method::Post, "/_aliases", Some(&json!({ "actions": actions })), &[200]).await.map(drop)
     }
 
-    /// Reads a document by its id in real time, with its version. Only operators do, since it may be a tombstone.
-    pub async fn document(&self, alias: &str, id: &str) -> Result<Option<(u64, Value)>, Fault> {
-        let path = format!("/{alias}/_mget?realtime=true");
-        let (_, mut answer) = self.json(Method::Post, &path, Some(&json!({ "ids": [id] })), &[200]).await?;
-        let unreadable = || Fault::lasting(ENGINE, "a document could not be read");
-        let mut document = answer.pointer_mut("/docs/0").map(Value::take).ok_or_else(unreadable)?;
-        let version = version(&document)?;
-        let source = document.get_mut("_source").map(Value::take).unwrap_or_default();
-        Ok(version.map(|version| (version, source)))
+    async fn exists(&self, index: &str) -> Result<bool, Fault> {
+        let (status, _) = self.json(Method::Get, &format!("/{index}/_alias"), None, &[200, 404]).await?;
+        Ok(status == 200)
+    }
+
+    /// Whether an alias names this index.
+    async fn names(&self, alias: &str, index: &str) -> Result<bool, Fault> {
+        let (_, holders) = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200, 404]).await?;
+        Ok(holders.get(index).is_some())
     }
 
     /// Returns the highest version that a search finds, or 0.
@@ -304,11 +304,18 @@ impl Index for OpenSearchIndex<'_> {
     }
 
     async fn delete(&self, alias: &str, serving: &str, index: &str) -> Result<(), Fault> {
-        let (status, _) = self.json(Method::Get, &format!("/{index}/_alias"), None, &[200, 404]).await?;
-        if status == 404 {
-            return self.swap(alias, serving).await;
+        if !self.exists(index).await? {
+            return if self.exists(serving).await? { self.swap(alias, serving).await } else { Ok(()) };
         }
-        self.change_aliases(vec![added(alias, serving), json!({ "remove_index": { "index": index } })]).await
+        let actions = vec![added(alias, serving), json!({ "remove_index": { "index": index } })];
+        match self.change_aliases(actions).await {
+            // While the disk is full OpenSearch changes no alias, so readers stay where they are. It deletes indexes, to
+            // free space.
+            Err(fault) if is_full(&fault) && !self.names(alias, index).await? => {
+                self.json(Method::Delete, &format!("/{index}"), None, &[200, 404]).await.map(drop)
+            }
+            changed => changed,
+        }
     }
 }
 
@@ -328,6 +335,11 @@ fn version(document: &Value) -> Result<Option<u64>, Fault> {
         Some(false) => Ok(None),
         None => Err(Fault::passing(ENGINE, format_args!("the version of a document could not be read: {document}"))),
     }
+}
+
+/// Whether OpenSearch refuses every write because the disk is full. It calls that a block of the indexes, and answers 429.
+fn is_full(fault: &Fault) -> bool {
+    fault.passing && fault.reason.contains("cluster_block_exception")
 }
 
 fn refusal(path: &str, reply: &Reply) -> Fault {

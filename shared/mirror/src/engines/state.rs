@@ -89,10 +89,7 @@ impl<'e> DynamoState<'e> {
 
     /// Reads the heartbeats of all tables.
     pub async fn heartbeats(&self) -> Result<Vec<Heartbeat>, Fault> {
-        let query = self.client.query().table_name(&self.table).consistent_read(true);
-        let query = query.key_condition_expression("pk = :pk");
-        let query = query.expression_attribute_values(":pk", S(Heartbeat::PK.to_owned()));
-        let found = query.send().await.map_err(|error| fault(ENGINE, &error))?;
+        let found = self.query(Heartbeat::PK).send().await.map_err(|error| fault(ENGINE, &error))?;
         let items = found.items.unwrap_or_default().into_iter();
         items.map(from_item).collect::<Result<_, _>>().map_err(|error| Fault::lasting(ENGINE, error))
     }
@@ -184,12 +181,6 @@ impl State for DynamoState<'_> {
             .condition_expression("attribute_not_exists(pk) OR markedRev <= :upto")
             .expression_attribute_values(":upto", N(upto.to_string()));
         condition_held(ENGINE, request.send().await).map(drop)
-    }
-
-    async fn markers(&self, generation: &str) -> Result<Vec<Marker>, Fault> {
-        let pages = self.query_markers(generation).limit(MAX_MARKERS).into_paginator().items();
-        let markers: Vec<_> = pages.send().collect::<Result<_, _>>().await.map_err(|error| fault(ENGINE, &error))?;
-        markers.iter().map(|item| marker(item).ok_or_else(unreadable)).collect()
     }
 
     async fn checkpoint(&self, generation: &str, table: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {

@@ -73,9 +73,6 @@ pub(super) enum Call {
     Forget {
         generation: usize,
     },
-    Markers {
-        generation: usize,
-    },
     /// Waits for longer than a batch can live.
     Wait,
     Checkpoint {
@@ -282,7 +279,7 @@ fn body(source: &Value) -> Body {
     Body::Live { content, rev: source["rev"].as_u64().unwrap() }
 }
 
-fn generation_name(number: usize) -> &'static str {
+pub(super) fn generation_name(number: usize) -> &'static str {
     ["N", "N+1", "N+2", "N+3"][number]
 }
 
@@ -350,7 +347,6 @@ impl fmt::Debug for Call {
             Self::Swap { generation } => write!(formatter, "moves the readers' alias to {}", name(generation)),
             Self::Delete { generation, .. } => write!(formatter, "deletes the index {}", name(generation)),
             Self::Forget { generation } => write!(formatter, "deletes the state of {}", name(generation)),
-            Self::Markers { generation } => write!(formatter, "reads all markers in {}", name(generation)),
             Self::Wait => formatter.write_str("waits for longer than a batch can live"),
             Self::Checkpoint { generation, segment } => {
                 write!(formatter, "reads the checkpoint of segment {segment} in {}", name(generation))

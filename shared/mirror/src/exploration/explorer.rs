@@ -7,8 +7,8 @@ use super::state::{Budget, Invocation, Role, State};
 use super::world::World;
 use crate::rules::Rules;
 
-/// The age in microseconds at which data is not used any more, and at which a record that was given up is redriven.
-const QUARTER: i64 = 20 * 60_000_000;
+/// The age in microseconds at which a record that was given up is redriven. Data of this age is not used any more.
+const REDRIVE_AGE: i64 = crate::given_up::REDRIVE_AGE.as_micros() as i64;
 
 /// A bounded world, whose every schedule is explored.
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +137,7 @@ impl<R: Rules> Explorer<R> {
         self.start_aged(step, state, role, task, (clock, false));
     }
 
-    /// Starts an invocation, perhaps a quarter of an hour later.
+    /// Starts an invocation, perhaps 20 minutes later.
     pub(super) fn start_aged(
         &mut self,
         step: String,
@@ -151,7 +151,7 @@ impl<R: Rules> Explorer<R> {
             Clock::Right => state.world.tick,
         };
         let day = state.world.day;
-        let now = self.now(&state.world, tick, day) + if aged { QUARTER } else { 0 };
+        let now = self.now(&state.world, tick, day) + if aged { REDRIVE_AGE } else { 0 };
         let history = self.histories.start(Start { task, cured: state.world.cured, now });
         let invocation =
             Invocation { role, history, day, tick, before_pause: false, before_give_up: false, aged, read_early: None };
@@ -168,7 +168,7 @@ impl<R: Rules> Explorer<R> {
 
     pub(super) fn give(&mut self, state: &mut State, place: usize, call: usize, answer: Answer) {
         let Invocation { history, day, tick, aged, .. } = state.running[place];
-        let now = self.now(&state.world, tick, day) + if aged { QUARTER } else { 0 };
+        let now = self.now(&state.world, tick, day) + if aged { REDRIVE_AGE } else { 0 };
         state.running[place].history = self.histories.answer(history, call, answer, now);
     }
 
@@ -216,11 +216,11 @@ impl<R: Rules> Explorer<R> {
             // Only an operator changes the config item, and one order at a time is carried out.
             Call::ReadConfig => role == Role::Operator || self.scenario.left.rebuilds == 0,
             // The objects that a redrive finds are those from before its start, and only a redrive deletes one.
-            Call::Failures { .. } | Call::ReadFailure { .. } => self.scenario.left.kills == 0,
-            Call::DeleteFailure { .. } => self.scenario.left.kills == 0,
-            Call::MarkersAfter { .. } => !self.scenario.has_quarantine(),
+            Call::Failures { .. } | Call::ReadFailure { .. } | Call::DeleteFailure { .. } => {
+                self.scenario.left.kills == 0
+            }
             // Without poison there is no marker.
-            Call::Open { .. } | Call::Markers { .. } => !self.scenario.has_quarantine(),
+            Call::Open { .. } | Call::MarkersAfter { .. } => !self.scenario.has_quarantine(),
             // One order at a time reads and writes checkpoints.
             Call::Checkpoint { .. } => true,
             Call::Save { .. } => self.scenario.left.stops == 0,

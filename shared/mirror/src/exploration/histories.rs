@@ -176,7 +176,7 @@ fn invocation<R: Rules>(start: &Start, ports: Recorded) -> Pin<Box<dyn Future<Ou
             finished(repair_generations::<R, _, _>(&ports, &release, &TREES, &key(number)).await.is_ok())
         }),
         Task::Redrive => Box::pin(async move {
-            let redrive = Redrive { dry_run: false, note: &|_| () };
+            let redrive = Redrive { dry_run: false, on_batch: &|_| () };
             let (failures, documents, tables) = (&ports, &release, &*TABLES);
             let run = Run { ports: &ports, failures, documents, tables, function: FUNCTION, redrive };
             finished(run.all::<R>().await.is_ok_and(|redriven| redriven.repairs.failed == 0))

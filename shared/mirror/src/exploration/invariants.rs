@@ -1,7 +1,7 @@
 //! The invariants that the explorer checks. The world checks those of a single write: I2, that a version never falls
 //! except by a sweep, and I3, that the mirror writes nothing but `rev`.
 
-use super::calls::Body;
+use super::calls::{Body, generation_name};
 use super::explorer::Scenario;
 use super::leaf::{Kind, Leaf};
 use super::state::State;
@@ -17,7 +17,7 @@ pub(super) fn at_rest(scenario: &Scenario, state: &State) -> Result<(), String> 
         }
         for generation in checked(state) {
             document(scenario, state, generation, key, item)
-                .map_err(|broken| format!("{broken}, in the generation {}", ["N", "N+1", "N+2", "N+3"][generation]))?;
+                .map_err(|broken| format!("{broken}, in the generation {}", generation_name(generation)))?;
         }
     }
     Ok(())

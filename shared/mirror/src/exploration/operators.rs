@@ -96,7 +96,7 @@ impl<R: Rules> Explorer<R> {
         }
     }
 
-    /// Lets 15 minutes pass after a record was given up: batches from before have ended, and other invocations do not
+    /// Lets 20 minutes pass after a record was given up: batches from before have ended, and other invocations do not
     /// use what they have read. Returns false if a write is still under way, which ends earlier.
     fn wait_for_redrive(&self, state: &mut State) -> bool {
         if !state.late.is_empty() {

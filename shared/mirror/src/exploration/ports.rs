@@ -249,21 +249,6 @@ impl State for Recorded {
         self.done(Call::Clear { generation, key, upto }).await
     }
 
-    async fn markers(&self, generation: &str) -> Result<Vec<Marker>, Fault> {
-        let marker = |(number, rev)| Marker {
-            subject: Subject::item(&TREES, &key(number)),
-            rev,
-            code: Code::Unfit,
-            reason: String::new(),
-            object: String::new(),
-            since: 0,
-        };
-        match self.ask(Call::Markers { generation: number_of_index(generation) }).await {
-            Answer::Markers(markers) => Ok(markers.into_iter().map(marker).collect()),
-            _ => Err(failed()),
-        }
-    }
-
     async fn checkpoint(&self, generation: &str, _: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {
         let generation = number_of_index(generation);
         match self.ask(Call::Checkpoint { generation, segment: segment.number }).await {
@@ -282,7 +267,7 @@ impl State for Recorded {
     }
 
     async fn note(&self, _: &str, _: &str) -> Result<Option<Note>, Fault> {
-        Err(no_audit())
+        Ok(None)
     }
 
     async fn write_note(&self, _: &str, _: &str, _: &Note) -> Result<bool, Fault> {

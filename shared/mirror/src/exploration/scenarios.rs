@@ -4,9 +4,7 @@ use super::breadth_first::explore;
 use super::explorer::{Clock, Scenario};
 use super::state::Budget;
 use crate::rules::ProductionRules;
-
-/// Whether the scenarios have their full size. `CAIRN_TIER=nightly` sets it at compile time.
-const NIGHTLY: bool = matches!(option_env!("CAIRN_TIER"), Some(tier) if matches!(tier.as_bytes(), b"nightly"));
+use crate::simulation::NIGHTLY;
 
 /// Returns the first number in an ordinary run, otherwise the second.
 const fn sized(ordinary: u8, nightly: u8) -> u8 {

@@ -29,7 +29,7 @@ pub(super) struct Invocation {
     pub(super) before_pause: bool,
     /// Whether it started before a record was given up.
     pub(super) before_give_up: bool,
-    /// Whether a quarter of an hour has passed since its start.
+    /// Whether 20 minutes have passed since its start.
     pub(super) aged: bool,
     /// The items that were read before the versions: a mutant.
     pub(super) read_early: Option<[Option<Leaf>; KEYS]>,

@@ -155,10 +155,9 @@ impl World {
             }
             Call::MarkersAfter { generation, key } => {
                 // The order of the names is not that of the keys.
-                let name = |key: usize| subject(key);
-                let is_after = |number: &usize| key.is_none_or(|key| name(*number) > name(key));
+                let is_after = |number: &usize| key.is_none_or(|key| subject(*number) > subject(key));
                 let mut rest: Vec<usize> = (0..KEYS).filter(is_after).collect();
-                rest.sort_by_key(|number| name(*number));
+                rest.sort_by_key(|number| subject(*number));
                 let marked = rest.into_iter().filter_map(|key| Some((key, self.markers[*generation][key]?)));
                 Answer::Markers(marked.collect())
             }
@@ -202,10 +201,6 @@ impl World {
                 self.markers[*generation] = [None; KEYS];
                 self.checkpoints[*generation] = [false; SEGMENTS];
                 Answer::Done
-            }
-            Call::Markers { generation } => {
-                let open = (0..KEYS).filter_map(|key| Some((key, self.markers[*generation][key]?)));
-                Answer::Markers(open.collect())
             }
             Call::Checkpoint { generation, segment } => {
                 let done = self.checkpoints[*generation][*segment as usize];

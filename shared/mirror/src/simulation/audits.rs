@@ -20,7 +20,8 @@ use super::toy::{Leaves, TREES};
 use super::world::{Attributes, Fate, Kind as Request, Shared};
 use super::writers;
 use crate::audit::{
-    self, AuditOptions, Ended, GenerationAudit, Kind, Levels, Reference, Step, TableAudit, Wanted, audit_generation,
+    AuditEnd, AuditOptions, AuditPurpose, AuditStep, DifferenceKind, GenerationAudit, Levels, Reference, TableAudit,
+    Wanted, audit_generation, audit_one, last_results,
 };
 use crate::documents::DetailLevel;
 use crate::generation::Generation;
@@ -29,10 +30,15 @@ use crate::ports::Fault;
 use crate::quarantine::{Code, Marker, Subject};
 use crate::rules::ProductionRules;
 
-const INDEX: &str = "toy-000001";
+pub(super) const INDEX: &str = "toy-000001";
 
-const OPTIONS: AuditOptions =
-    AuditOptions { wait: Duration::from_secs(1), keep: Duration::from_hours(1), ..AuditOptions::FULL };
+pub(super) const OPTIONS: AuditOptions =
+    AuditOptions { wait: Duration::from_secs(1), save_interval: Duration::from_hours(1), ..AuditOptions::DAILY };
+
+pub(super) const DRY_RUN: AuditOptions = AuditOptions { purpose: AuditPurpose::DryRun, ..OPTIONS };
+
+pub(super) const TREES_ONLY: AuditOptions =
+    AuditOptions { purpose: AuditPurpose::Table { table: &TREES, repairs: true }, ..OPTIONS };
 
 /// The documents of leaves, written out slowly and without the code of the mirror.
 #[derive(Debug)]
@@ -59,14 +65,22 @@ fn generation(shared: &Shared) -> Generation {
 
 async fn audited(shared: &Shared, options: AuditOptions, until: Option<i64>) -> Result<GenerationAudit, Fault> {
     let generation = generation(shared);
-    audit_generation::<ProductionRules, _, _, _>(shared, &Leaves, &Slow, &generation, options, until, &|_: Step| ())
-        .await
+    audit_generation::<ProductionRules, _, _, _>(
+        shared,
+        &Leaves,
+        &Slow,
+        &generation,
+        options,
+        until,
+        &|_: AuditStep| (),
+    )
+    .await
 }
 
 /// Runs an audit to its end in a world in which nothing else happens.
 fn audit(shared: &Shared, options: AuditOptions) -> TableAudit {
     let audited = drive(shared, audited(shared, options, None)).unwrap();
-    assert_eq!(audited.ended, Ended::Finished);
+    assert_eq!(audited.ended, AuditEnd::Finished);
     only_trees(audited)
 }
 
@@ -78,12 +92,12 @@ fn only_trees(audited: GenerationAudit) -> TableAudit {
 }
 
 /// Returns how many differences of each kind were found, repaired and left.
-fn counts(audited: &TableAudit) -> BTreeMap<Kind, (u64, u64, u64)> {
+pub(super) fn counts(audited: &TableAudit) -> BTreeMap<DifferenceKind, (u64, u64, u64)> {
     let of_kind = audited.findings.iter();
     of_kind.map(|(kind, finding)| (*kind, (finding.found, finding.repaired, finding.left))).collect()
 }
 
-fn id(tree: &str) -> String {
+pub(super) fn id(tree: &str) -> String {
     key(tree).document_id()
 }
 
@@ -91,7 +105,7 @@ fn document(shared: &Shared, tree: &str) -> Option<Document> {
     shared.world().search.documents(INDEX).get(&id(tree)).cloned()
 }
 
-fn set(shared: &Shared, tree: &str, document: Option<Document>) {
+pub(super) fn set(shared: &Shared, tree: &str, document: Option<Document>) {
     shared.world().search.set(INDEX, &id(tree), document);
 }
 
@@ -127,84 +141,88 @@ fn mirrored(leaves: impl IntoIterator<Item = (&'static str, Attributes)>) -> Sha
     shared
 }
 
-fn mirrored_leaf() -> Shared {
+pub(super) fn mirrored_leaf() -> Shared {
     mirrored([("a", leaf("right", 10)), ("b", leaf("other", 10))])
 }
 
 /// A difference between the table and the index: its name, the kind that an audit finds, and the damage to the leaf `a`
 /// of a world with that leaf.
-type Damage = (&'static str, Kind, fn(&Shared));
+type Damage = (&'static str, DifferenceKind, fn(&Shared));
 
 const DAMAGES: &[Damage] = &[
-    ("lost document", Kind::Lost, |shared| set(shared, "a", None)),
-    ("tombstone of an item", Kind::Lost, |shared| {
+    ("lost document", DifferenceKind::Lost, |shared| set(shared, "a", None)),
+    ("tombstone of an item", DifferenceKind::Lost, |shared| {
         change(shared, "a", |document| {
             document.version = 11;
             document.source = json!({"pk": "TREE#a", "sk": "LEAF#1", "rev": 11, "deleted": true, "deletedAt": 0});
         });
     }),
-    ("ghost at an even version", Kind::Ghost, |shared| {
+    ("ghost at an even version", DifferenceKind::Ghost, |shared| {
         shared.world().put_silently(&key("a"), None);
     }),
-    ("ghost at an odd version", Kind::Ghost, |shared| {
+    ("ghost at an odd version", DifferenceKind::Ghost, |shared| {
         shared.world().put_silently(&key("a"), None);
         change(shared, "a", |document| document.version = 11);
     }),
-    ("ghost without its fields", Kind::Ghost, |shared| {
+    ("ghost without its fields", DifferenceKind::Ghost, |shared| {
         shared.world().put_silently(&key("a"), None);
         change(shared, "a", |document| document.source = json!({"name": "ghost"}));
     }),
-    ("older document", Kind::Stale, |shared| change(shared, "a", |document| document.version = 8)),
-    ("live document at an odd version", Kind::Stale, |shared| change(shared, "a", |document| document.version = 11)),
-    ("document of a later revision", Kind::Stale, |shared| change(shared, "a", |document| document.version = 12)),
-    ("item without a revision", Kind::Stale, |shared| {
+    ("older document", DifferenceKind::Stale, |shared| change(shared, "a", |document| document.version = 8)),
+    ("live document at an odd version", DifferenceKind::Stale, |shared| {
+        change(shared, "a", |document| document.version = 11)
+    }),
+    ("document of a later revision", DifferenceKind::Stale, |shared| {
+        change(shared, "a", |document| document.version = 12)
+    }),
+    ("item without a revision", DifferenceKind::Stale, |shared| {
         shared.world().put_silently(&key("a"), Some(super::scenarios::attributes(json!({"name": {"S": "right"}}))));
     }),
-    ("visible document of a hidden item", Kind::Stale, |shared| {
+    ("visible document of a hidden item", DifferenceKind::Stale, |shared| {
         let hidden = with(leaf("right", 10), "hidden", json!({ "BOOL": true }));
         shared.world().put_silently(&key("a"), Some(hidden));
     }),
-    ("tombstone of a hidden item at another revision", Kind::Stale, |shared| {
+    ("tombstone of a hidden item at another revision", DifferenceKind::Stale, |shared| {
         let hidden = with(leaf("right", 12), "hidden", json!({ "BOOL": true }));
         shared.world().put_silently(&key("a"), Some(hidden));
         change(shared, "a", |document| document.source = json!({"rev": 10, "deleted": true, "deletedAt": 0}));
     }),
-    ("other content", Kind::Corrupt, |shared| {
+    ("other content", DifferenceKind::Corrupt, |shared| {
         change(shared, "a", |document| document.source["name"] = json!("wrong"));
     }),
-    ("wrong revision in the document", Kind::Corrupt, |shared| {
+    ("wrong revision in the document", DifferenceKind::Corrupt, |shared| {
         change(shared, "a", |document| document.source["rev"] = json!(8));
     }),
-    ("wrong keys in the document", Kind::Corrupt, |shared| {
+    ("wrong keys in the document", DifferenceKind::Corrupt, |shared| {
         change(shared, "a", |document| document.source["pk"] = json!("TREE#b"));
     }),
-    ("missing keys in the document", Kind::Corrupt, |shared| {
+    ("missing keys in the document", DifferenceKind::Corrupt, |shared| {
         change(shared, "a", |document| drop(document.source.as_object_mut().unwrap().remove("pk")));
     }),
-    ("additional field", Kind::Corrupt, |shared| {
+    ("additional field", DifferenceKind::Corrupt, |shared| {
         change(shared, "a", |document| document.source["size"] = json!(1));
     }),
-    ("poison without a marker", Kind::Unmarked, |shared| {
+    ("poison without a marker", DifferenceKind::Unmarked, |shared| {
         shared.world().put_silently(&key("a"), Some(poison(10)));
         set(shared, "a", None);
     }),
-    ("poison with an older marker", Kind::Unmarked, |shared| {
+    ("poison with an older marker", DifferenceKind::Unmarked, |shared| {
         shared.world().put_silently(&key("a"), Some(poison(12)));
         set(shared, "a", None);
         mark(shared, "a", 10);
     }),
-    ("visible document of poison", Kind::Stale, |shared| {
+    ("visible document of poison", DifferenceKind::Stale, |shared| {
         shared.world().put_silently(&key("a"), Some(poison(12)));
         mark(shared, "a", 12);
     }),
-    ("marker of an item that is gone", Kind::StaleMarker, |shared| {
+    ("marker of an item that is gone", DifferenceKind::StaleMarker, |shared| {
         shared.world().put_silently(&key("a"), None);
         set(shared, "a", None);
         mark(shared, "a", 10);
     }),
-    ("marker below its item", Kind::StaleMarker, |shared| mark(shared, "a", 8)),
-    ("marker of a valid document", Kind::StaleMarker, |shared| mark(shared, "a", 10)),
-    ("shape at a coarser level", Kind::Degraded, |shared| {
+    ("marker below its item", DifferenceKind::StaleMarker, |shared| mark(shared, "a", 8)),
+    ("marker of a valid document", DifferenceKind::StaleMarker, |shared| mark(shared, "a", 10)),
+    ("shape at a coarser level", DifferenceKind::Degraded, |shared| {
         let leaf = with(leaf("right", 10), "area", json!({ "S": "aaaa" }));
         shared.world().put_silently(&key("a"), Some(leaf));
         change(shared, "a", |document| {
@@ -213,7 +231,7 @@ const DAMAGES: &[Damage] = &[
             document.source["areaTolerance"] = json!(1);
         });
     }),
-    ("shape whose object did not exist", Kind::MissingShape, |shared| {
+    ("shape whose object did not exist", DifferenceKind::MissingShape, |shared| {
         let leaf = with(leaf("right", 10), "area", json!({ "S": "aaaa" }));
         shared.world().put_silently(&key("a"), Some(leaf));
         change(shared, "a", |document| {
@@ -225,14 +243,14 @@ const DAMAGES: &[Damage] = &[
 
 /// Asserts that the index equals the table.
 fn assert_equal(shared: &Shared, what: &str) {
-    let again = audit(shared, AuditOptions { repairs: false, ..OPTIONS });
+    let again = audit(shared, DRY_RUN);
     assert_eq!(counts(&again), BTreeMap::new(), "{what}");
     let world = shared.world();
     for (key, item) in &world.table {
         let rev = item["rev"]["N"].as_str().unwrap().parse().unwrap();
         let wanted = match reference(key, item, rev, DetailLevel::Full) {
             Wanted::Document(document) => Some(serde_json::from_str::<Value>(&document.source).unwrap()),
-            Wanted::Hidden | Wanted::Unfit => None,
+            Wanted::Hidden | Wanted::Unfit | Wanted::Unknown => None,
         };
         let found = world.search.visible("toy").get(&key.document_id()).map(|document| document.source.clone());
         assert_eq!(found, wanted, "{what}");
@@ -247,7 +265,7 @@ fn each_kind_of_difference_is_found_and_repaired() {
         let shared = mirrored_leaf();
         damage(&shared);
         let from = shared.world_len();
-        let dry = audit(&shared, AuditOptions { repairs: false, ..OPTIONS });
+        let dry = audit(&shared, DRY_RUN);
         assert_eq!(counts(&dry), [(*kind, (1, 0, 1))].into(), "{what}");
         assert_eq!(dry.findings[kind].examples, [id("a")], "{what}");
         assert_eq!(shared.world_len(), from, "a dry run writes nothing: {what}");
@@ -288,7 +306,7 @@ fn shape_that_search_refuses_stays_degraded() {
     let shared = mirrored([("a", with(leaf("refused", 10), "area", json!({ "S": "aaxa" })))]);
     for _ in 0..2 {
         let audited = audit(&shared, OPTIONS);
-        assert_eq!(counts(&audited), [(Kind::Degraded, (1, 0, 1))].into());
+        assert_eq!(counts(&audited), [(DifferenceKind::Degraded, (1, 0, 1))].into());
         assert_eq!((audited.differences(), audited.left(), audited.missing_shapes()), (0, 0, 0));
     }
     assert_eq!(visible(&shared), [(id("a"), 10)]);
@@ -301,7 +319,7 @@ fn document_that_fits_no_table_is_left() {
     shared.world().search.set(INDEX, "BUSH#a#LEAF#1", Some(ghost));
     let audited = drive(&shared, audited(&shared, OPTIONS, None)).unwrap();
     let [others, trees] = audited.tables.as_slice() else { panic!() };
-    assert_eq!((others.table.as_str(), counts(others)), ("?", [(Kind::Ghost, (1, 0, 1))].into()));
+    assert_eq!((others.table.as_str(), counts(others)), ("?", [(DifferenceKind::Ghost, (1, 0, 1))].into()));
     assert_eq!((others.left(), trees.left()), (1, 0));
 }
 
@@ -309,7 +327,7 @@ fn document_that_fits_no_table_is_left() {
 fn audit_of_one_table_is_not_full() {
     let shared = mirrored_leaf();
     set(&shared, "a", None);
-    let audited = drive(&shared, audited(&shared, AuditOptions { only: Some(&TREES), ..OPTIONS }, None)).unwrap();
+    let audited = drive(&shared, audited(&shared, TREES_ONLY, None)).unwrap();
     let [trees] = audited.tables.as_slice() else { panic!() };
     assert!(!trees.full && trees.left() == 0 && trees.differences() == 1);
 }
@@ -342,7 +360,7 @@ fn write_whose_record_was_not_handled_yet_is_no_difference() {
     assert_eq!(counts(&only_trees(audited)), BTreeMap::new());
 }
 
-fn carry_next(shared: &Shared) {
+pub(super) fn carry_next(shared: &Shared) {
     let mut world = shared.world();
     let place = world.requests.iter().position(|request| request.kind != Request::Expired);
     world.carry(place.expect("something to wait for"), Fate::Answered);
@@ -366,7 +384,7 @@ fn item_that_changes_all_the_time_is_skipped() {
 }
 
 /// Puts many leaves and damages some of them.
-fn damaged_orchard(damaged: usize) -> (Shared, BTreeMap<Kind, u64>) {
+fn damaged_orchard(damaged: usize) -> (Shared, BTreeMap<DifferenceKind, u64>) {
     let shared = serving();
     let trees: Vec<String> = (0..damaged + 10).map(|number| format!("{}{number}", "t".repeat(number % 4))).collect();
     for tree in &trees {
@@ -378,19 +396,19 @@ fn damaged_orchard(damaged: usize) -> (Shared, BTreeMap<Kind, u64>) {
         let kind = match number % 4 {
             0 => {
                 set(&shared, tree, None);
-                Kind::Lost
+                DifferenceKind::Lost
             }
             1 => {
                 change(&shared, tree, |document| document.source["name"] = json!("wrong"));
-                Kind::Corrupt
+                DifferenceKind::Corrupt
             }
             2 => {
                 shared.world().put_silently(&key(tree), None);
-                Kind::Ghost
+                DifferenceKind::Ghost
             }
             _ => {
                 mark(&shared, tree, 8);
-                Kind::StaleMarker
+                DifferenceKind::StaleMarker
             }
         };
         *expected.entry(kind).or_default() += 1;
@@ -402,7 +420,7 @@ fn damaged_orchard(damaged: usize) -> (Shared, BTreeMap<Kind, u64>) {
 fn more_differences_than_fit_the_memory_are_all_repaired() {
     let (shared, expected) = damaged_orchard(400);
     shared.world().requests.clear();
-    let audited = audit(&shared, AuditOptions { suspects: 7, ..OPTIONS });
+    let audited = audit(&shared, AuditOptions { max_suspects: 7, ..OPTIONS });
     let found = counts(&audited);
     let wanted = expected.iter().map(|(kind, number)| (*kind, (*number, *number, 0))).collect();
     assert_eq!(found, wanted);
@@ -413,7 +431,7 @@ fn more_differences_than_fit_the_memory_are_all_repaired() {
 /// Stops an audit after each number of requests, and lets the next run resume it.
 #[test]
 fn audit_that_is_killed_at_any_step_is_resumed_and_repairs_everything() {
-    let options = AuditOptions { keep: Duration::ZERO, ..OPTIONS };
+    let options = AuditOptions { save_interval: Duration::ZERO, ..OPTIONS };
     let mut steps = 1;
     loop {
         let (shared, expected) = damaged_orchard(4);
@@ -444,7 +462,7 @@ fn audit_that_is_killed_at_any_step_is_resumed_and_repairs_everything() {
                 break trees;
             }
         };
-        // A run that was killed after a repair has kept what it found.
+        // A run that was killed after a repair has saved what it found.
         for (kind, number) in &expected {
             let finding = &trees.findings[kind];
             assert!(finding.found >= *number && finding.left == 0, "killed after {steps} requests: {trees:?}");
@@ -461,7 +479,7 @@ fn audit_that_is_killed_at_any_step_is_resumed_and_repairs_everything() {
 /// Returns the result of the audit that the state table says is finished.
 fn finished(shared: &Shared) -> Option<TableAudit> {
     let note = |name: &str| shared.world().notes.get(&(INDEX.to_owned(), name.to_owned())).cloned();
-    let progress: Value = serde_json::from_str(&note("progress")?.text).unwrap();
+    let progress: Value = serde_json::from_str(&note("progress#daily")?.text).unwrap();
     (progress["phase"] == "finished").then(|| serde_json::from_str(&note("result#trees").unwrap().text).unwrap())
 }
 
@@ -474,8 +492,8 @@ fn audit_whose_time_is_up_is_resumed_where_it_stopped() {
         let until = shared.world().now + 1;
         let audited = audited_in_turns(&shared, until);
         match audited.ended {
-            Ended::Finished => break only_trees(audited),
-            Ended::Stopped => assert!(runs < 100),
+            AuditEnd::Finished => break only_trees(audited),
+            AuditEnd::Stopped => assert!(runs < 100),
         }
     };
     assert!(runs > 3, "{runs}");
@@ -494,6 +512,68 @@ fn audited_in_turns(shared: &Shared, until: i64) -> GenerationAudit {
         shared.world().now += 1;
         carry_next(shared);
     }
+}
+
+/// The time of a request, in microseconds.
+const REQUEST: i64 = 10_000;
+
+#[test]
+fn run_that_is_late_looks_once_more_and_counts_what_changes_as_busy() {
+    let shared = mirrored_leaf();
+    let options = AuditOptions { wait: Duration::from_secs(60), ..OPTIONS };
+    let start = shared.world().now;
+    // The audit has just looked at the leaf for the first time.
+    let until = start + 3_000_000;
+    let mut run = pin!(audited(&shared, options, Some(until)));
+    let mut rev = 10;
+    let late = loop {
+        if let Poll::Ready(done) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+            break done.unwrap();
+        }
+        rev += 2;
+        put(&shared, "a", Some(leaf("busy", rev)));
+        shared.world().now += REQUEST;
+        carry_next(&shared);
+    };
+    let ended = shared.world().now;
+    assert!(ended < until + 70_000_000, "it ended {} s after its time", (ended - until) / 1_000_000);
+    assert_eq!(late.ended, AuditEnd::Stopped);
+    assert_eq!(late.tables.iter().map(|table| table.busy).sum::<u64>(), 1);
+    // The last state is mirrored.
+    deliver_from(&shared, shared.world_len() - 1);
+    let rest = audit(&shared, options);
+    assert_eq!((counts(&rest), rest.busy), (BTreeMap::new(), 1));
+}
+
+#[test]
+fn item_whose_shape_is_refused_is_not_compared() {
+    let shared = mirrored_leaf();
+    shared.world().put_silently(&key("a"), Some(with(leaf("right", 10), "area", json!({ "S": "refused" }))));
+    change(&shared, "a", |document| document.source["area"] = json!({ "type": "refused" }));
+    let before = document(&shared, "a");
+    let generation = generation(&shared);
+    let run = audit_one::<ProductionRules, _, _>(&shared, &Leaves, &generation, OPTIONS, None, &|_| ());
+    let trees = only_trees(drive(&shared, run).unwrap());
+    assert_eq!((counts(&trees), trees.busy, document(&shared, "a")), (BTreeMap::new(), 1, before));
+    assert_eq!(codes(&shared), []);
+}
+
+#[test]
+fn repairs_of_many_keys_share_their_requests() {
+    let shared = serving();
+    let trees: Vec<String> = (0..250).map(|number| number.to_string()).collect();
+    trees.iter().for_each(|tree| put(&shared, tree, Some(leaf(tree, 10))));
+    let mut run = pin!(audited(&shared, OPTIONS, None));
+    let mut bulks = 0;
+    let audited = loop {
+        if let Poll::Ready(done) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+            break done.unwrap();
+        }
+        bulks += usize::from(shared.world().requests.iter().any(|request| request.kind == Request::Bulk));
+        carry_next(&shared);
+    };
+    assert_eq!(counts(&only_trees(audited)), [(DifferenceKind::Lost, (250, 250, 0))].into());
+    assert!(bulks < 30, "{bulks}");
 }
 
 #[test]
@@ -568,7 +648,7 @@ fn audit_among_writes_and_faults_repairs_every_damage_and_raises_no_false_alarm(
         }
         let trees = only_trees(audited);
         // A shape that search refuses is no false alarm.
-        for (found, finding) in trees.findings.iter().filter(|(found, _)| **found != Kind::Degraded) {
+        for (found, finding) in trees.findings.iter().filter(|(found, _)| **found != DifferenceKind::Degraded) {
             assert_eq!((is_damaged, *found, &*finding.examples), (true, kind, &[id("a")][..]), "{}", told(what));
         }
         if is_damaged {
@@ -583,12 +663,12 @@ fn schedules() -> u64 {
 }
 
 #[test]
-fn results_are_kept_and_read_again() {
+fn results_are_saved_and_read_again() {
     let shared = mirrored_leaf();
     set(&shared, "a", None);
     let audited = audit(&shared, OPTIONS);
-    let kept = drive(&shared, audit::last_of_generation(&shared, &super::toy::TOY, &generation(&shared))).unwrap();
-    assert_eq!(kept.len(), 2);
-    assert_eq!(kept[0].findings, audited.findings);
-    assert!(kept[0].ended.is_some());
+    let saved = drive(&shared, last_results(&shared, &super::toy::TOY, &generation(&shared))).unwrap();
+    assert_eq!(saved.len(), 2);
+    assert_eq!(saved[0].findings, audited.findings);
+    assert!(saved[0].ended.is_some());
 }

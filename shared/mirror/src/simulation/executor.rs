@@ -85,7 +85,7 @@ impl Invocation {
     pub(crate) fn redrive<R: Rules>(shared: &Shared) -> Self {
         let (ports, release) = (shared.clone(), shared.world().release);
         Self::new(async move {
-            let redrive = Redrive { dry_run: false, note: &|_| () };
+            let redrive = Redrive { dry_run: false, on_batch: &|_| () };
             let (failures, documents, tables) = (&ports, &release, &*TABLES);
             let run = Run { ports: &ports, failures, documents, tables, function: FUNCTION, redrive };
             Ended::Redrive(run.all::<R>().await)
@@ -95,9 +95,7 @@ impl Invocation {
     /// Carries out an order about a rebuild.
     pub(crate) fn order<R: Rules>(shared: &Shared, order: Rebuild) -> Self {
         let (ports, release) = (shared.clone(), shared.world().release);
-        Self::new(async move {
-            Ended::Order(rebuild::<R, _, _>(&ports, &release, "toy", order, &|_| ()).await)
-        })
+        Self::new(async move { Ended::Order(rebuild::<R, _, _>(&ports, &release, "toy", order, &|_| ()).await) })
     }
 
     /// Holds the rebuild that is under way.

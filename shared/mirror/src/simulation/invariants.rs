@@ -16,7 +16,7 @@ use super::search::Document;
 use super::toy::{CURED_AREA, UNAVAILABLE};
 use super::world::{Attributes, World};
 use super::writers::keys;
-use crate::audit::{self, Wanted};
+use crate::audit::{Wanted, WantedDocument};
 use crate::documents::DetailLevel;
 use crate::fold::Presence;
 use crate::generation::{Generation, Phase};
@@ -161,7 +161,7 @@ pub(crate) fn reference(key: &Key, item: &Attributes, rev: u64, level: DetailLev
         document["areaStatus"] = json!(status);
         shapes.push(("area".to_owned(), status.to_owned()));
     }
-    Wanted::Document(audit::Document { source: document.to_string(), shapes })
+    Wanted::Document(WantedDocument { source: document.to_string(), shapes })
 }
 
 /// Returns the document that a reader should find.

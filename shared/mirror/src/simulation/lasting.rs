@@ -185,7 +185,7 @@ fn unfinished_index_with_another_mapping_is_not_filled() {
             Some(Generations { epoch: 1, written: vec![generation.clone()], ..Generations::none("toy") });
     }
     let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", &|_| ()));
-    assert!(made.unwrap_err().reason.contains("deploy the code that created it"));
+    assert!(made.unwrap_err().reason.contains("use the commit that created it"));
     let older = Generation { mapping: 0, ..generation };
     assert!(older.check_mapping(&Leaves).unwrap_err().contains("rebuild the index"));
     let world = shared.world();

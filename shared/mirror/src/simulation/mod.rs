@@ -4,6 +4,7 @@
 mod audits;
 mod choices;
 mod contract;
+mod daily_audits;
 pub(crate) mod executor;
 mod faults;
 mod hosts;
@@ -12,6 +13,7 @@ mod lasting;
 pub(crate) mod mutants;
 pub(crate) mod ports;
 mod reached;
+mod rebuild_audits;
 mod rebuilds;
 mod redrives;
 mod repairs;
@@ -24,6 +26,10 @@ pub(crate) mod toy;
 mod versions;
 pub(crate) mod world;
 mod writers;
+
+/// Whether the tests have their full size. `CAIRN_TIER=nightly` sets it at compile time.
+pub(crate) const NIGHTLY: bool =
+    matches!(option_env!("CAIRN_TIER"), Some(tier) if matches!(tier.as_bytes(), b"nightly"));
 
 /// Returns the number of schedules of a run.
 fn schedules() -> u64 {

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use table::schema::Table;
 use table::{Key, Rev};
 
-use super::toy::Areas;
 use super::search::Disturbance;
+use super::toy::Areas;
 use super::world::{Call, Fate, Kind, Shared, World};
 use crate::generation::Generations;
 use crate::item::Item;
@@ -138,8 +138,11 @@ impl Index for Shared {
         let (alias, serving, index) = (alias.to_owned(), serving.to_owned(), index.to_owned());
         let missing = || Fault::lasting("simulated", "no such index");
         self.ask(Call::DeleteIndex, move |world, _| {
-            let swapped = world.search.swap(&alias, &serving).then_some(()).ok_or_else(missing);
-            swapped.map(|()| world.search.remove(&index))
+            if !world.search.swap(&alias, &serving) && world.search.exists(&index) {
+                return Err(missing());
+            }
+            world.search.remove(&index);
+            Ok(())
         })
         .await
     }
@@ -278,15 +281,6 @@ impl State for Shared {
         .await
     }
 
-    async fn markers(&self, generation: &str) -> Result<Vec<Marker>, Fault> {
-        let generation = generation.to_owned();
-        self.ask(Call::Markers, move |world, _| {
-            let of_generation = world.markers.iter().filter(|((of, _), _)| *of == generation);
-            Ok(of_generation.map(|(_, marker)| marker.clone()).collect())
-        })
-        .await
-    }
-
     async fn checkpoint(&self, generation: &str, table: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {
         let name = (generation.to_owned(), segment_sk(table, segment));
         self.ask(Call::ReadCheckpoint, move |world, _| {
@@ -381,7 +375,8 @@ impl Failures for Shared {
 
     async fn read(&self, name: &str) -> Result<Option<Bytes>, Fault> {
         let name = name.to_owned();
-        self.ask(Call::ReadFailure, move |world, _| Ok(world.failures.get(&name).map(|(_, body)| body.clone().into()))).await
+        self.ask(Call::ReadFailure, move |world, _| Ok(world.failures.get(&name).map(|(_, body)| body.clone().into())))
+            .await
     }
 
     async fn delete(&self, name: &str) -> Result<(), Fault> {

@@ -60,21 +60,13 @@ const ANSWERS: [&str; 12] = [
     "half applied",
 ];
 
-const EVENTS: [&str; 8] = [
-    "zombie",
-    "answer of a batch lost",
-    "given up",
-    "a day",
-    "cured",
-    "mapping raised",
-    "held",
-    "frozen host",
-];
+const EVENTS: [&str; 8] =
+    ["zombie", "answer of a batch lost", "given up", "a day", "cured", "mapping raised", "held", "frozen host"];
 
 const ORDERS: [&str; 5] = ["serve", "replace", "finish", "roll back", "cancel"];
 
 /// The calls that only audits and lists for operators make.
-const NOT_CALLED: [Call; 5] = [Call::Markers, Call::Documents, Call::ReadDocuments, Call::ReadNote, Call::WriteNote];
+const NOT_CALLED: [Call; 4] = [Call::Documents, Call::ReadDocuments, Call::ReadNote, Call::WriteNote];
 
 /// The calls of batches, whose time may be up, and after which their hosts may be frozen.
 const OF_BATCHES: [Call; 10] = [
@@ -188,7 +180,8 @@ impl Reached {
 
     /// Returns what was reached too rarely, with its counts.
     pub(crate) fn missing(&self) -> Vec<String> {
-        let all = |kind: &'static str, names: &[&'static str]| names.iter().map(|name| (kind, *name)).collect::<Vec<_>>();
+        let all =
+            |kind: &'static str, names: &[&'static str]| names.iter().map(|name| (kind, *name)).collect::<Vec<_>>();
         let faults = Call::ALL.iter().filter(|call| !NOT_CALLED.contains(call)).flat_map(|call| {
             let faults: &[&str] = match call.kind() {
                 Kind::Bulk | Kind::Write if call.moves_alias() => &["lost", "answer lost", "denied", "crash"],

@@ -68,8 +68,8 @@ fn phases(shared: &Shared) -> Vec<(u32, &'static str)> {
 fn rebuild_serves_documents_of_the_new_version_and_keeps_the_old_index() {
     let shared = raised();
     let steps = std::sync::Mutex::new(Vec::new());
-    let tell = |step| steps.lock().unwrap().push(step);
-    let rebuilt = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &tell);
+    let keep = |step| steps.lock().unwrap().push(step);
+    let rebuilt = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &keep);
     drive(&shared, rebuilt).unwrap();
     assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
     assert_eq!(found(&shared), names(true));
@@ -180,14 +180,15 @@ fn poison_keeps_the_new_index_from_serving_unless_the_order_accepts_it() {
     let shared = raised();
     put(&shared, "e", Some(attributes(json!({ "name": { "N": "1" }, "rev": { "N": "10" } }))));
     let refused = carry_out(&shared, order(Goal::Serve)).unwrap_err();
-    assert!(refused.reason.contains("1 items are in quarantine in toy-000002"), "{refused}");
+    let expected = "toy-000002 does not serve yet: at least 1 of its items are in quarantine";
+    assert!(refused.reason.contains(expected), "{refused}");
     assert_eq!((phases(&shared), found(&shared)), (vec![(1, "serving"), (2, "filling")], names(false)));
     carry_out(&shared, Rebuild { accepts_quarantine: true, ..order(Goal::Serve) }).unwrap();
     assert_eq!((phases(&shared), found(&shared)), (vec![(1, "kept"), (2, "serving")], names(true)));
 }
 
 #[test]
-fn held_rebuild_waits_for_its_operator() {
+fn paused_rebuild_waits_for_its_operator() {
     let shared = raised();
     assert!(drive(&shared, hold(&shared)).unwrap_err().reason.contains("no rebuild is under way"));
     let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
@@ -196,7 +197,7 @@ fn held_rebuild_waits_for_its_operator() {
     assert!(held.held && !held.paused && held.planned.is_some());
     // The old index is written.
     assert_eq!(deliver(&shared), 0);
-    assert!(carry_out(&shared, order(Goal::Serve)).unwrap_err().reason.contains("held"));
+    assert!(carry_out(&shared, order(Goal::Serve)).unwrap_err().reason.contains("is paused: resume or cancel it"));
     shared.world().generations.as_mut().unwrap().held = false;
     carry_out(&shared, order(Goal::Serve)).unwrap();
     assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
@@ -206,11 +207,108 @@ fn held_rebuild_waits_for_its_operator() {
 fn index_of_an_unknown_version_can_only_be_replaced() {
     let shared = raised();
     shared.world().generations.as_mut().unwrap().written[0].mapping = 0;
+    let before = shared.world().generations.clone();
     let refused = carry_out(&shared, order(Goal::Serve)).unwrap_err();
     assert!(refused.reason.contains("toy-000001 has version 0 of the mapping"), "{refused}");
-    let run = Rebuild { replaces: true, ..order(Goal::Serve) };
-    carry_out(&shared, run).unwrap();
+    assert!(refused.reason.contains("add `--replace`"), "{refused}");
+    assert_eq!(shared.world().generations, before);
+    assert!(!shared.world().search.exists(&index_name("toy", 2)));
+    carry_out(&shared, replacing()).unwrap();
     assert_eq!((phases(&shared), found(&shared)), (vec![(2, "serving")], names(true)));
+}
+
+fn replacing() -> Rebuild {
+    Rebuild { replaces: true, ..order(Goal::Serve) }
+}
+
+/// Loses every index.
+fn lose_all(shared: &Shared) {
+    (1..=9).for_each(|number| shared.world().search.remove(&index_name("toy", number)));
+}
+
+#[track_caller]
+fn is_replaced(shared: &Shared, number: u32) {
+    carry_out(shared, replacing()).unwrap();
+    assert_eq!((phases(shared), found(shared)), (vec![(number, "serving")], names(true)));
+    assert!(shared.world().generations.as_ref().unwrap().dropping.is_empty());
+    deliver(shared);
+    assert_eq!(found(shared), names(true));
+}
+
+#[test]
+fn lost_domain_is_replaced_whatever_orders_came_before() {
+    let rolled_back = &[Goal::RollBack][..];
+    for goals in [&[][..], &[Goal::Finish], rolled_back, &[Goal::RollBack, Goal::Cancel]] {
+        let shared = raised();
+        carry_out(&shared, order(Goal::Serve)).unwrap();
+        if goals == rolled_back {
+            carry_out(&shared, order(Goal::RollBack)).unwrap();
+        }
+        lose_all(&shared);
+        for goal in goals {
+            // What needs an index fails, and must not be in the way.
+            let _ = carry_out(&shared, order(*goal));
+        }
+        is_replaced(&shared, 3);
+    }
+}
+
+#[test]
+fn rebuild_of_a_lost_domain_is_cancelled_and_replaced() {
+    for requests in [3, 8, 12] {
+        let shared = raised();
+        let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+        assert!(drive_for(&shared, requests, run).is_none());
+        lose_all(&shared);
+        carry_out(&shared, order(Goal::Cancel)).unwrap();
+        assert_eq!(phases(&shared), [(1, "serving")], "{requests}");
+        is_replaced(&shared, 3);
+    }
+}
+
+#[test]
+fn kept_index_is_replaced_together_with_the_serving_one() {
+    let shared = raised();
+    carry_out(&shared, order(Goal::Serve)).unwrap();
+    is_replaced(&shared, 3);
+    assert!((1..=2).all(|number| !shared.world().search.exists(&index_name("toy", number))));
+}
+
+#[test]
+fn first_index_is_refused_while_a_rebuild_replaces_the_index() {
+    let shared = raised();
+    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", replacing(), &|_| ());
+    assert!(drive_for(&shared, 6, run).is_none());
+    assert_eq!(phases(&shared), [(2, "filling")]);
+    let create_index = || drive(&shared, create::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", &|_| ()));
+    assert!(create_index().unwrap_err().reason.contains("resume it with `cairn rebuild start toy`"));
+    assert_eq!(phases(&shared), [(2, "filling")]);
+    carry_out(&shared, Rebuild { begins: false, ..replacing() }).unwrap();
+    assert_eq!(create_index().unwrap().index, index_name("toy", 2));
+}
+
+#[test]
+fn index_that_was_not_published_is_deleted_by_the_next_rebuild() {
+    let shared = raised();
+    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+    // It has created the index.
+    assert!(drive_for(&shared, 2, run).is_none());
+    assert!(shared.world().search.exists(&index_name("toy", 2)) && phases(&shared) == [(1, "serving")]);
+    carry_out(&shared, order(Goal::Serve)).unwrap();
+    assert_eq!((phases(&shared), found(&shared)), (vec![(1, "kept"), (3, "serving")], names(true)));
+    assert!(!shared.world().search.exists(&index_name("toy", 2)));
+}
+
+#[test]
+fn rebuild_begins_after_a_dropped_index_was_deleted() {
+    let shared = raised();
+    carry_out(&shared, order(Goal::Serve)).unwrap();
+    let finish = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Finish), &|_| ());
+    assert!(drive_for(&shared, 2, finish).is_none());
+    assert_eq!(shared.world().generations.as_ref().unwrap().dropping, [index_name("toy", 1)]);
+    carry_out(&shared, order(Goal::Serve)).unwrap();
+    assert_eq!(phases(&shared), [(2, "kept"), (3, "serving")]);
+    assert!(!shared.world().search.exists(&index_name("toy", 1)));
 }
 
 #[test]
@@ -243,8 +341,8 @@ fn goals_that_cannot_be_reached_say_why() {
     assert!(refused(&shared, Goal::Finish).contains("does not serve"));
     carry_out(&shared, order(Goal::Serve)).unwrap();
     assert!(refused(&shared, Goal::Cancel).contains("roll back first"));
-    // Another order to rebuild waits for the end of the last.
-    carry_out(&shared, order(Goal::Serve)).unwrap();
+    // Another rebuild waits for the end of the last.
+    assert!(refused(&shared, Goal::Serve).contains("toy-000001 is still kept: finish or roll back first"));
     assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
 }
 
@@ -262,13 +360,30 @@ fn entity_is_repaired_in_place_in_every_generation() {
     }
     let repair =
         |entity| drive(&shared, repair_items::<ProductionRules, _, _>(&shared, &LabelledLeaves, entity, &|_| ()));
-    assert_eq!(repair("leaf").unwrap(), Some(RepairedEntity { items: 3, quarantined: 0 }));
+    assert_eq!(repair("leaf").unwrap(), Some(RepairedEntity { items: 3, ..RepairedEntity::default() }));
     assert_eq!(found(&shared), names(true));
     carry_out(&shared, order(Goal::RollBack)).unwrap();
     assert_eq!(found(&shared), names(false));
     assert_eq!((repair("counter").unwrap(), repair("tree").unwrap()), (None, None));
     put(&shared, "e", Some(attributes(json!({ "name": { "N": "1" }, "rev": { "N": "10" } }))));
-    assert_eq!(repair("leaf").unwrap(), Some(RepairedEntity { items: 4, quarantined: 1 }));
+    let expected = RepairedEntity { items: 4, quarantined: 1, ..RepairedEntity::default() };
+    assert_eq!(repair("leaf").unwrap(), Some(expected));
+}
+
+#[test]
+fn item_that_cannot_be_repaired_now_delays_no_other_of_its_entity() {
+    let shared = raised();
+    for tree in ["a", "bb"] {
+        let mut slow = leaf(tree, 20);
+        slow.insert("area".to_owned(), json!({ "S": "slow" }));
+        put(&shared, tree, Some(slow));
+    }
+    put(&shared, "e", Some(leaf("e", 10)));
+    let repaired = drive(&shared, repair_items::<ProductionRules, _, _>(&shared, &LabelledLeaves, "leaf", &|_| ()));
+    let repaired = repaired.unwrap().unwrap();
+    assert_eq!((repaired.items, repaired.failed, repaired.reasons.len()), (4, 2, 1));
+    assert!(repaired.reasons[0].contains("timeout"), "{:?}", repaired.reasons);
+    assert!(found(&shared).contains(&("e".to_owned(), false)));
 }
 
 #[test]

@@ -6,17 +6,16 @@ use std::task::{Context, Poll};
 use futures::task::noop_waker_ref;
 use serde_json::{Value, json};
 
+use super::NIGHTLY;
 use super::executor::{TABLES, drive};
-use super::scenarios::{codes, deliver_from, key, leaf, put, serving, visible};
+use super::scenarios::{codes, deliver_from, key, leaf, poison, put, serving, visible};
 use super::toy::Leaves;
-use super::world::{Attributes, Fate, Kind, Shared};
+use super::world::{Fate, Kind, Shared};
 use crate::ports::Fault;
 use crate::quarantine::Code;
 use crate::redrive::{Redrive, Redriven, Repairs, Run};
 use crate::rules::ProductionRules;
-
-/// Whether this is the nightly tier.
-const NIGHTLY: bool = matches!(option_env!("CAIRN_TIER"), Some(tier) if matches!(tier.as_bytes(), b"nightly"));
+use crate::status::count_markers;
 
 const FUNCTION: &str = "toy-mirror";
 
@@ -28,7 +27,7 @@ async fn run(shared: &Shared, redrive: Redrive<'_>) -> Result<Redriven, Fault> {
 }
 
 fn redrive(shared: &Shared) -> Redriven {
-    drive(shared, run(shared, Redrive { dry_run: false, note: &|_| () })).unwrap()
+    drive(shared, run(shared, Redrive { dry_run: false, on_batch: &|_| () })).unwrap()
 }
 
 /// Stores an object as Lambda does with what this function gave up.
@@ -53,12 +52,6 @@ fn wait(shared: &Shared, minutes: i64) {
 
 fn names(shared: &Shared) -> Vec<String> {
     shared.world().failures.keys().cloned().collect()
-}
-
-fn poison(rev: u64) -> Attributes {
-    let mut poison = leaf("poison", rev);
-    poison.insert("size".to_owned(), json!({ "S": "large" }));
-    poison
 }
 
 /// Changes an item at its revision, as if another release could read what it already has.
@@ -108,14 +101,17 @@ fn records_without_a_searchable_key_go_to_quarantine_or_are_left_out() {
     wait(&shared, 20);
     let redriven = redrive(&shared);
     let repairs = Repairs { quarantined: 3, ..Repairs::default() };
-    assert_eq!(redriven, Redriven { objects: 1, records: 4, keys: 4, repairs, ..Redriven::default() });
+    let expected = Redriven { objects: 1, records: 4, keys: 4, unrepairable: 3, repairs, ..Redriven::default() };
+    assert_eq!(redriven, expected);
+    // Only their dismissal clears them.
+    assert_eq!(redrive(&shared), Redriven { unrepairable: 3, ..Redriven::default() });
     let mut found: Vec<_> = codes(&shared).into_iter().map(|(code, _)| code.name()).collect();
     found.sort_unstable();
     assert_eq!(found, ["unknown-key", "unknown-record", "unknown-record"]);
 }
 
 #[test]
-fn objects_of_other_functions_are_left() {
+fn objects_of_other_functions_and_unreadable_ones_are_left() {
     let shared = serving();
     put(&shared, "a", Some(leaf("a", 10)));
     let payload = shared.world().event(0, 1);
@@ -123,7 +119,7 @@ fn objects_of_other_functions_are_left() {
     keep(&shared, "2", FUNCTION, "nothing that can be read");
     shared.world().failures.insert("3".to_owned(), (0, "{}".to_owned()));
     wait(&shared, 60);
-    assert_eq!(redrive(&shared), Redriven { others: 3, ..Redriven::default() });
+    assert_eq!(redrive(&shared), Redriven { others: 2, unreadable: 1, ..Redriven::default() });
     assert_eq!(names(&shared).len(), 3);
 }
 
@@ -135,7 +131,7 @@ fn dry_run_changes_nothing() {
     put(&shared, "a", Some(leaf("a", 10)));
     give_up(&shared, "1", 1);
     wait(&shared, 60);
-    let redriven = drive(&shared, run(&shared, Redrive { dry_run: true, note: &|_| () })).unwrap();
+    let redriven = drive(&shared, run(&shared, Redrive { dry_run: true, on_batch: &|_| () })).unwrap();
     assert_eq!(redriven, Redriven { objects: 1, records: 1, keys: 2, ..Redriven::default() });
     assert_eq!((visible(&shared), names(&shared).len(), codes(&shared).len()), (vec![], 1, 1));
 }
@@ -183,7 +179,7 @@ fn redrive_that_stops_at_any_request_is_resumed_by_the_next() {
 
 /// Starts a redrive and drops it after this number of requests. Returns whether it had ended.
 fn stop_after(shared: &Shared, requests: usize) -> bool {
-    let mut future = Box::pin(run(shared, Redrive { dry_run: false, note: &|_| () }));
+    let mut future = Box::pin(run(shared, Redrive { dry_run: false, on_batch: &|_| () }));
     for _ in 0..=requests {
         if let Poll::Ready(redriven) = future.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
             redriven.unwrap();
@@ -215,11 +211,11 @@ fn many_items_that_were_fixed_leave_quarantine_and_delay_no_other_item() {
         cure(&shared, &format!("q{number}"));
     }
     let most = Mutex::new(0);
-    let note = |_: &Redriven| {
+    let on_batch = |_: &Redriven| {
         let mut most = most.lock().unwrap();
         *most = shared.world().requests.len().max(*most);
     };
-    let mut future = Box::pin(run(&shared, Redrive { dry_run: false, note: &note }));
+    let mut future = Box::pin(run(&shared, Redrive { dry_run: false, on_batch: &on_batch }));
     let mut context = Context::from_waker(noop_waker_ref());
     let mut polls = 0;
     let redriven = loop {
@@ -245,4 +241,17 @@ fn many_items_that_were_fixed_leave_quarantine_and_delay_no_other_item() {
     assert_eq!((visible(&shared).len(), codes(&shared)), (count + 1, vec![]));
     // A batch reads eight items at a time, and four batches run at a time.
     assert!(*most.lock().unwrap() <= 4 * 8, "{most:?}");
+}
+
+#[test]
+fn markers_are_counted_on_every_page_up_to_a_thousand() {
+    let shared = serving();
+    for (markers, counted) in [(600, 600), (1_100, 1_000)] {
+        for from in (shared.world_len()..markers).step_by(100) {
+            (from..from + 100).for_each(|number| put(&shared, &format!("q{number}"), Some(poison(10))));
+            deliver_from(&shared, from);
+        }
+        let written = shared.world().generations.clone().unwrap().written;
+        assert_eq!(drive(&shared, count_markers(&shared, &written)).unwrap(), counted);
+    }
 }

@@ -1,14 +1,19 @@
 //! The cases of a repair, on an index that differs from the table.
 
+use std::pin::pin;
+use std::task::{Context, Poll};
+
+use futures::task::noop_waker_ref;
 use serde_json::{Value, json};
 use table::Key;
 
 use super::executor::drive;
-use super::scenarios::{attributes, codes, deliver_from, key, leaf, put, serving, visible};
+use super::scenarios::{attributes, codes, deliver_from, key, leaf, poison, put, serving, visible};
 use super::search::Document;
 use super::toy::{Leaves, TREES};
-use super::world::{Attributes, Shared};
+use super::world::{Fate, Kind, Shared};
 use crate::generation::Generations;
+use crate::inspect::inspect_generations;
 use crate::quarantine::Code;
 use crate::repair::repair_generations;
 use crate::report::RepairOutcome;
@@ -122,13 +127,6 @@ fn hidden_item_is_hidden_and_poison_stays_in_quarantine() {
     assert_eq!((visible(&shared).len(), codes(&shared)), (1, vec![]));
 }
 
-/// Returns a leaf whose size is not a number.
-fn poison(rev: u64) -> Attributes {
-    let mut poison = leaf("poison", rev);
-    poison.insert("size".to_owned(), json!({ "S": "large" }));
-    poison
-}
-
 fn quarantined() -> RepairOutcome {
     RepairOutcome::Quarantined { code: Code::Unfit, reason: "attribute `size` is not a number (N)".to_owned() }
 }
@@ -209,4 +207,58 @@ fn repair_of_a_key_that_is_never_searchable_does_nothing() {
     let shared = serving();
     assert_eq!(repair(&shared, &Key::new("COUNTER", "leaves")), None);
     assert_eq!(repair(&shared, &Key::new("BUSH#a", "LEAF#1")), None);
+}
+
+/// A repair has no time limit of its own.
+#[test]
+fn repair_whose_markers_can_never_be_read_ends() {
+    let (shared, _) = mirrored();
+    set(&shared, None);
+    shared.world().pauses_take_time = true;
+    let key = key("a");
+    let mut repair = pin!(repair_generations::<ProductionRules, _, _>(&shared, &Leaves, &TREES, &key));
+    let mut is_written = false;
+    for _ in 0..5_000 {
+        if let Poll::Ready(repaired) = repair.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+            assert!(repaired.unwrap_err().reason.contains("more than 15 minutes ago"));
+            assert!(is_written);
+            return;
+        }
+        let mut world = shared.world();
+        let place = world.requests.iter().position(|request| request.kind != Kind::Expired).unwrap();
+        let kind = world.requests[place].kind;
+        is_written |= kind == Kind::Bulk;
+        world.carry(place, if is_written && kind == Kind::Read { Fate::Lost } else { Fate::Answered });
+    }
+    panic!("the repair goes on");
+}
+
+/// Whether the key `a` is as it should be, in the eyes of an operator.
+fn agrees(shared: &Shared) -> bool {
+    drive(shared, inspect_generations(shared, &Leaves, &TREES, &key("a"))).unwrap().agrees()
+}
+
+#[test]
+fn inspected_key_agrees_if_search_shows_its_item_and_nothing_of_a_hidden_one() {
+    let (shared, right) = mirrored();
+    assert!(agrees(&shared));
+    let tombstone = Document { version: 10, source: json!({ "deleted": true }) };
+    for wrong in [None, Some(Document { version: 8, ..right.clone() }), Some(tombstone.clone())] {
+        set(&shared, wrong);
+        assert!(!agrees(&shared));
+    }
+    let mut hidden = leaf("hidden", 10);
+    hidden.insert("hidden".to_owned(), json!({ "BOOL": true }));
+    put(&shared, "a", Some(hidden));
+    // Its tombstone may have been swept.
+    for (found, expected) in [(Some(tombstone.clone()), true), (None, true), (Some(right), false)] {
+        set(&shared, found);
+        assert_eq!(agrees(&shared), expected);
+    }
+    put(&shared, "a", None);
+    assert!(!agrees(&shared));
+    for found in [None, Some(tombstone)] {
+        set(&shared, found);
+        assert!(agrees(&shared));
+    }
 }

@@ -42,6 +42,13 @@ pub(super) fn leaf(name: &str, rev: u64) -> Attributes {
     attributes(json!({"name": {"S": name}, "rev": {"N": rev.to_string()}}))
 }
 
+/// Returns a leaf whose size is not a number.
+pub(super) fn poison(rev: u64) -> Attributes {
+    let mut poison = leaf("poison", rev);
+    poison.insert("size".to_owned(), json!({ "S": "large" }));
+    poison
+}
+
 pub(super) fn attributes(value: Value) -> Attributes {
     let Value::Object(attributes) = value else { panic!("an item is an object") };
     attributes

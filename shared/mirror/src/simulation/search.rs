@@ -63,6 +63,10 @@ impl Search {
         exists
     }
 
+    pub(crate) fn exists(&self, index: &str) -> bool {
+        self.indexes.contains_key(index)
+    }
+
     pub(crate) fn remove(&mut self, index: &str) {
         self.indexes.remove(index);
     }
@@ -193,10 +197,6 @@ impl Search {
     /// Returns the index of a readers' alias.
     pub(crate) fn reader(&self, alias: &str) -> Option<&str> {
         self.readers.get(alias).map(String::as_str)
-    }
-
-    pub(crate) fn exists(&self, index: &str) -> bool {
-        self.indexes.contains_key(index)
     }
 }
 

@@ -36,17 +36,14 @@ pub(super) fn schedules() -> u64 {
 /// Returns the first seed of this run.
 pub(super) fn base_seed() -> u64 {
     let given = std::env::var("CAIRN_SEED").ok();
-    let seed = given.map_or_else(|| fastrand::u64(..1 << 48), |seed| seed.parse().expect("CAIRN_SEED is a whole number"));
+    let seed =
+        given.map_or_else(|| fastrand::u64(..1 << 48), |seed| seed.parse().expect("CAIRN_SEED is a whole number"));
     println!("the schedules of this run: CAIRN_SEED={seed}");
     seed
 }
 
 /// Runs the schedules of these seeds on every core, until one breaks an invariant. Returns what they have reached.
-pub(super) fn run_all<R: Rules>(
-    first: u64,
-    count: u64,
-    prepare: Prepare<R>,
-) -> Result<Reached, Broken> {
+pub(super) fn run_all<R: Rules>(first: u64, count: u64, prepare: Prepare<R>) -> Result<Reached, Broken> {
     let next = AtomicU64::new(0);
     let broken = Mutex::new(None);
     let run_some = || {

@@ -124,7 +124,6 @@ pub(crate) enum Call {
     Mark,
     OpenMarkers,
     ClearMarker,
-    Markers,
     MarkersAfter,
     ReadCheckpoint,
     SaveCheckpoint,
@@ -141,7 +140,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    pub(crate) const ALL: [Self; 33] = [
+    pub(crate) const ALL: [Self; 32] = [
         Self::Bulk,
         Self::DeleteTombstones,
         Self::Tombstones,
@@ -161,7 +160,6 @@ impl Call {
         Self::Mark,
         Self::OpenMarkers,
         Self::ClearMarker,
-        Self::Markers,
         Self::MarkersAfter,
         Self::ReadCheckpoint,
         Self::SaveCheckpoint,
@@ -181,7 +179,7 @@ impl Call {
         match self {
             Self::Bulk | Self::DeleteTombstones => Kind::Bulk,
             Self::Tombstones | Self::Versions | Self::Documents | Self::ReadDocuments | Self::ReadItem => Kind::Read,
-            Self::Scan | Self::ReadConfig | Self::OpenMarkers | Self::Markers | Self::MarkersAfter => Kind::Read,
+            Self::Scan | Self::ReadConfig | Self::OpenMarkers | Self::MarkersAfter => Kind::Read,
             Self::ReadCheckpoint | Self::ReadNote | Self::ListFailures | Self::ReadFailure => Kind::Read,
             Self::CreateIndex | Self::Refresh | Self::Serve | Self::Swap | Self::DeleteIndex => Kind::Write,
             Self::Stamp | Self::Publish | Self::Mark | Self::ClearMarker | Self::SaveCheckpoint => Kind::Write,
@@ -212,7 +210,6 @@ impl Call {
             Self::Mark => "mark",
             Self::OpenMarkers => "read markers",
             Self::ClearMarker => "clear marker",
-            Self::Markers => "list markers",
             Self::MarkersAfter => "page of markers",
             Self::ReadCheckpoint => "read checkpoint",
             Self::SaveCheckpoint => "save checkpoint",
@@ -369,7 +366,9 @@ impl World {
 
     /// Describes the records between these positions.
     pub(crate) fn brief(&self, records: std::ops::Range<usize>) -> String {
-        let rev = |image: &Option<Attributes>| image.as_ref().map_or("-".to_owned(), |image| json!(image.get("rev")).to_string());
+        let rev = |image: &Option<Attributes>| {
+            image.as_ref().map_or("-".to_owned(), |image| json!(image.get("rev")).to_string())
+        };
         let brief = |record: &Record| {
             let (name, id) = (record.name, record.key.document_id());
             format!("{name} {id} {} -> {}", rev(&record.old), rev(&record.new))

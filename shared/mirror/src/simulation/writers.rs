@@ -74,12 +74,7 @@ pub(crate) fn write_key(world: &mut World, random: &mut impl Random, options: Wr
     description
 }
 
-fn create(
-    random: &mut impl Random,
-    options: WriterOptions,
-    clock: i64,
-    lasting: bool,
-) -> (String, Option<Attributes>) {
+fn create(random: &mut impl Random, options: WriterOptions, clock: i64, lasting: bool) -> (String, Option<Attributes>) {
     let rev = match random.below(6) {
         4 if options.foreign => None,
         5 if options.foreign => Some(invalid(random)),

@@ -72,15 +72,8 @@ impl Plan {
         };
         let options = WriterOptions::draw(random);
         let wrong_clocks = random.one_in(3);
-        let plan = Self {
-            left: common,
-            options,
-            wrong_clocks,
-            lasting_faults: false,
-            raises: false,
-            target: None,
-            rarity: 1,
-        };
+        let plan =
+            Self { left: common, options, wrong_clocks, lasting_faults: false, raises: false, target: None, rarity: 1 };
         match theme {
             Theme::Plain => plan,
             Theme::Sweeps => plan.for_sweeps(random),

@@ -9,7 +9,7 @@ use crate::ports::{Fault, Time};
 const ATTEMPTS: u32 = 5;
 
 /// Sends a request until it succeeds, fails for a lasting reason, or has failed too often.
-pub(super) async fn patiently<T, F>(time: &impl Time, mut request: impl FnMut() -> F) -> Result<T, Fault>
+pub(super) async fn retry_passing<T, F>(time: &impl Time, mut request: impl FnMut() -> F) -> Result<T, Fault>
 where
     F: Future<Output = Result<T, Fault>>,
 {

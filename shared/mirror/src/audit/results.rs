@@ -1,0 +1,120 @@
+//! The results of the last full audits, which the state table keeps for each generation, and which of them were
+//! reported. An operator's audit and that of a rebuild count as the daily audit does.
+
+use std::time::Duration;
+
+use table::Engines;
+use table::schema::System;
+use web::Audit;
+
+use super::filled::filled;
+use super::findings::{NO_TABLE, TableAudit};
+use super::options::AuditPurpose;
+use super::progress::Notes;
+use super::run::result_name;
+use crate::engines::DynamoState;
+use crate::fill::searchable;
+use crate::generation::Generation;
+use crate::group::after;
+use crate::ports::{Fault, Ports, State, Time};
+
+/// The results of a full audit of a generation that were not reported yet.
+#[derive(Debug)]
+struct UnreportedAudit {
+    generation: String,
+    ended: i64,
+    tables: Vec<TableAudit>,
+}
+
+/// The name of the note that says when the last reported audit of a generation ended.
+const REPORTED: &str = "reported";
+
+/// The age of an ended audit from which the alarm `audit is overdue` rings.
+const OVERDUE: Duration = Duration::from_hours(26);
+
+/// Returns the results of the last full audit of each table, with the generation's index.
+pub async fn last_audits(system: &'static System, engines: &Engines) -> Result<Vec<(String, TableAudit)>, Fault> {
+    let state = DynamoState::new(engines, system);
+    let mut last = Vec::new();
+    for generation in state.generations().await?.into_iter().flat_map(|generations| generations.written) {
+        let results = last_results(&state, system, &generation).await?;
+        last.extend(results.into_iter().map(|result| (generation.index.clone(), result)));
+    }
+    Ok(last)
+}
+
+/// Returns when the last full audit of a generation began, in microseconds. `None` if a table was never compared by one.
+pub(crate) async fn last_full_audit(
+    state: &impl State,
+    system: &'static System,
+    generation: &Generation,
+) -> Result<Option<i64>, Fault> {
+    let last = last_results(state, system, generation).await?;
+    let oldest = last.iter().map(|table| table.started).min();
+    Ok(oldest.filter(|_| is_whole(system, &last)))
+}
+
+/// Reports the sums of the full audits that were not reported yet, if there are any. Returns whether it did. Nothing is
+/// reported while the audit of a generation is overdue, so that the alarm rings.
+pub(crate) async fn report_audits<P: Ports>(
+    ports: &P,
+    system: &'static System,
+    report: impl FnOnce(Audit),
+) -> Result<bool, Fault> {
+    let audits = unreported_audits(ports, system).await?;
+    if audits.is_empty() {
+        return Ok(false);
+    }
+    report(totals(&audits));
+    // After a crash they are reported once more.
+    for UnreportedAudit { generation, ended, .. } in &audits {
+        let notes = Notes { ports, generation, purpose: AuditPurpose::Daily };
+        notes.replace(REPORTED, ended.to_string()).await?;
+    }
+    Ok(true)
+}
+
+async fn unreported_audits<P: Ports>(ports: &P, system: &'static System) -> Result<Vec<UnreportedAudit>, Fault> {
+    let (state, mut unreported) = (ports.state(), Vec::new());
+    for generation in filled(ports).await? {
+        let tables = last_results(state, system, &generation).await?;
+        // Results of which only some are written are those of two audits.
+        let ended = tables.iter().filter_map(|table| table.ended).min().filter(|_| is_whole(system, &tables));
+        let is_overdue = |ended: &i64| after(*ended, OVERDUE) <= ports.time().micros();
+        let Some(ended) = ended.filter(|ended| !is_overdue(ended)) else { return Ok(Vec::new()) };
+        let note = state.note(&generation.index, REPORTED).await?;
+        let reported: Option<i64> = note.and_then(|note| note.text.parse().ok());
+        if reported < Some(ended) {
+            unreported.push(UnreportedAudit { generation: generation.index, ended, tables });
+        }
+    }
+    Ok(unreported)
+}
+
+fn totals(audits: &[UnreportedAudit]) -> Audit {
+    let tables = || audits.iter().flat_map(|audit| &audit.tables);
+    Audit {
+        documents: tables().map(|table| table.documents).sum(),
+        differences: tables().map(TableAudit::differences).sum(),
+        missing_shapes: tables().map(TableAudit::missing_shapes).sum(),
+    }
+}
+
+pub(crate) async fn last_results(
+    state: &impl State,
+    system: &'static System,
+    generation: &Generation,
+) -> Result<Vec<TableAudit>, Fault> {
+    let mut last = Vec::new();
+    for table in searchable(system).map(|table| table.name).chain([NO_TABLE]) {
+        let note = state.note(&generation.index, &result_name(table)).await?;
+        // A result that another release wrote in another form counts as none.
+        last.extend(note.and_then(|note| serde_json::from_str(&note.text).ok()));
+    }
+    Ok(last)
+}
+
+/// Whether there is a result of each table, and one of the documents whose ids fit no table.
+fn is_whole(system: &'static System, results: &[TableAudit]) -> bool {
+    results.len() > searchable(system).count()
+}
