@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
-use jiff::Timestamp;
 use local::{Progress, Served};
 use mirror::{AuditOptions, AuditPurpose, AuditStep, DifferenceKind, Finding, TableAudit};
 use serde_json::{Value, json};
@@ -17,6 +16,7 @@ use crate::exit::TO_DO;
 use crate::failure::Failure;
 use crate::show::Show;
 use crate::target::Target;
+use crate::time::time;
 
 #[derive(Debug, Args)]
 pub struct Audit {
@@ -190,10 +190,6 @@ fn line(kind: DifferenceKind, finding: &Finding) -> String {
     let name = kind.name();
     let more = if *found > examples.len() as u64 { ", …" } else { "" };
     format!("{name}: {found} found, {repaired} repaired, {left} left: {}{more}", examples.join(", "))
-}
-
-fn time(micros: i64) -> String {
-    Timestamp::from_microsecond(micros).map_or_else(|_| micros.to_string(), |time| format!("{time:.0}"))
 }
 
 fn as_json(generation: &str, result: &TableAudit) -> Value {

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use jiff::Timestamp;
 use mirror::Lag as OfTable;
 use serde_json::json;
 
 use crate::exit::TO_DO;
 use crate::failure::Failure;
 use crate::target::Target;
+use crate::time::time;
 
 #[derive(Debug, Args)]
 pub struct Lag {
@@ -44,7 +44,7 @@ fn message(lag: &OfTable) -> String {
     format!(
         "{}  received {received}, written {written}, refreshed {refreshed}, at {}{reason}",
         heartbeat.table,
-        time(heartbeat.at)
+        time(heartbeat.at * 1000)
     )
 }
 
@@ -52,14 +52,10 @@ fn seconds(millis: i64) -> String {
     format!("{}.{:03} s", millis / 1000, millis % 1000)
 }
 
-fn time(millis: i64) -> String {
-    Timestamp::from_millisecond(millis).map_or_else(|_| millis.to_string(), |time| format!("{time:.0}"))
-}
-
 fn as_json(lag: &OfTable) -> serde_json::Value {
     json!({
         "table": lag.heartbeat.table,
-        "at": time(lag.heartbeat.at),
+        "at": time(lag.heartbeat.at * 1000),
         "receivedMillis": lag.received,
         "writtenMillis": lag.written,
         "refreshedMillis": lag.refreshed,

@@ -23,6 +23,7 @@ mod status;
 mod sweep;
 mod system;
 mod target;
+mod time;
 mod token;
 
 use std::path::PathBuf;

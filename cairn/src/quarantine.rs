@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use aws_sdk_s3::error::DisplayErrorContext;
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
 use local::{Served, systems};
 use mirror::{Marker, Staleness, Subject};
 use serde_json::{Value, json};
@@ -13,6 +12,7 @@ use table::Engines;
 
 use crate::exit::TO_DO;
 use crate::failure::Failure;
+use crate::time::time;
 use crate::{StateFolder, running, system};
 
 #[derive(Debug, Args)]
@@ -157,7 +157,8 @@ async fn list(engines: &Engines, listed: &[Listed], json: bool) -> Result<(), Fa
                 println!("{}", as_json(generation, marker, stale));
                 continue;
             }
-            let (name, since, code, state) = (name(marker), since(marker), marker.code.name(), state(marker, stale));
+            let (name, since, code, state) =
+                (name(marker), time(marker.since), marker.code.name(), state(marker, stale));
             println!("{name}  {since}  {generation}  {code}: {}{state}", marker.reason);
         }
     }
@@ -182,14 +183,10 @@ fn name(marker: &Marker) -> String {
     }
 }
 
-fn since(marker: &Marker) -> String {
-    Timestamp::from_microsecond(marker.since).map_or_else(|_| marker.since.to_string(), |time| format!("{time:.0}"))
-}
-
 fn as_json(generation: &str, marker: &Marker, stale: Option<Staleness>) -> Value {
     json!({
         "name": name(marker),
-        "since": since(marker),
+        "since": time(marker.since),
         "generation": generation,
         "rev": marker.rev,
         "code": marker.code.name(),

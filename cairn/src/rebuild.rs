@@ -191,16 +191,10 @@ fn show_step(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: O
         mirror::Progress::Paused => {
             progress.note(format!("A new index was created. Nothing is written to search for {} s.", pause.as_secs()));
         }
-        mirror::Progress::Published => {
-            progress.note("The new index is written from now on.");
-            progress.started(FILLING);
-        }
+        mirror::Progress::Published => progress.note("The new index is written from now on."),
         mirror::Progress::Scanned { items, .. } => {
             let done = done.fetch_add(items as u64, Ordering::SeqCst) + items as u64;
-            // A rebuild that resumes starts here.
-            if done == items as u64 {
-                progress.started(FILLING);
-            }
+            progress.started(FILLING);
             progress.advanced(FILLING, done, total.map(|total| total.max(done)));
         }
         mirror::Progress::Filled => {
@@ -210,9 +204,7 @@ fn show_step(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: O
         mirror::Progress::Auditing(step) => {
             let read = step.read() as u64;
             let done = done.fetch_add(read, Ordering::SeqCst) + read;
-            if read > 0 && done == read {
-                progress.started(COMPARING);
-            }
+            progress.started(COMPARING);
             // The items are read, then the documents.
             progress.advanced(COMPARING, done, total.map(|total| (2 * total).max(done)));
         }

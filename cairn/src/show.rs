@@ -46,6 +46,8 @@ impl Show {
     fn show(&self, event: Event) {
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
+            // A stage whose steps start it has started once.
+            Event::Started(stage) if stages.contains_key(stage) => {}
             Event::Started(stage) => {
                 let bar = self.bars.as_ref().map(|bars| {
                     let bar = bars.add(ProgressBar::no_length()).with_style(spinner()).with_message(stage);

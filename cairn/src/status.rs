@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use jiff::Timestamp;
 use local::systems;
 use mirror::{Status as OfSystem, StatusWord};
 use serde_json::{Value, json};
 
 use crate::exit::TO_DO;
 use crate::failure::Failure;
+use crate::time::time;
 use crate::{StateFolder, running, system};
 
 #[derive(Debug, Args)]
@@ -70,6 +70,6 @@ fn as_json(system: &str, status: &OfSystem) -> Value {
         "quarantined": status.markers,
         "givenUp": status.given_up,
         "lagMillis": status.lag,
-        "audited": status.audited.and_then(|micros| Timestamp::from_microsecond(micros).ok()).map(|at| at.to_string()),
+        "audited": status.audited.map(time),
     })
 }

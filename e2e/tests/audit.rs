@@ -1,7 +1,6 @@
 //! The audit of search, by its event handler and by `cairn audit`.
 
 use std::collections::BTreeMap;
-use std::process::Output;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,10 +11,8 @@ use local::systems;
 use reqwest::Method;
 use serde_json::{Value, json};
 use table::Key;
-use tokio::process::Command;
 use tokio::time::Instant;
 
-use crate::harness::process::program;
 use crate::harness::table::text;
 use crate::harness::{Cairn, Setup, sized};
 use crate::mirror::{campground, copy};
@@ -126,24 +123,9 @@ fn marker_pk(cairn: &Cairn, system: &str) -> String {
     format!("marker#{}-000001", cairn.engines().config.search_name(system))
 }
 
-/// Runs `cairn audit` on the engines of this platform.
-async fn command(cairn: &Cairn, arguments: &[&str]) -> Output {
-    let config = &cairn.engines().config;
-    let mut command = Command::new(program("cairn").await);
-    command.env_clear().arg("audit").args(arguments);
-    command.env("AWS_REGION", "local").env("CAIRN_PREFIX", &config.prefix).env("CAIRN_CURSOR_SECRETS", "any");
-    command.env("CAIRN_SEARCH_ENDPOINT", &config.search);
-    command.env("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.as_ref().unwrap());
-    command.env("CAIRN_S3_ENDPOINT", config.s3.as_ref().unwrap());
-    command.output().await.unwrap()
-}
-
 /// Audits parks by the command, which must exit with this code. Returns its output.
 async fn printed(cairn: &Cairn, code: i32, arguments: &[&str]) -> String {
-    let output = command(cairn, &[&["parks"][..], arguments].concat()).await;
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
-    String::from_utf8(output.stdout).unwrap()
+    cairn.command(&[&["audit", "parks"], arguments].concat()).await.exited(code)
 }
 
 fn id(number: u32) -> String {
@@ -252,10 +234,8 @@ async fn command_refuses_an_unknown_table_and_system() {
         (&["parks", "--table", "trees"][..], "`trees` is not a searchable table.\nUse one of: parks"),
         (&["trees"][..], "There is no system `trees`."),
     ] {
-        let output = command(&cairn, arguments).await;
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1));
-        assert!(told.contains(expected), "{told}");
+        let error = cairn.command(&[&["audit"], arguments].concat()).await.failed();
+        assert!(error.contains(expected), "{error}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 mod cairn;
+mod command;
 pub mod conflicts;
 pub mod counted_clients;
 pub mod delay;
@@ -37,6 +38,7 @@ pub mod warnings;
 
 pub use answer::{Answer, Found};
 pub use cairn::{Cairn, Setup};
+pub use command::CommandOutput;
 pub use description::Description;
 pub use engines::Set;
 pub use eventually::{eventually, eventually_some};

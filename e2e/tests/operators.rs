@@ -5,13 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
-use tokio::process::Command;
-use tokio::time::Instant;
 
-use crate::harness::process::program;
 use crate::harness::proxy::Proxy;
 use crate::harness::table::text;
-use crate::harness::{Cairn, Setup, engines};
+use crate::harness::{Cairn, Setup, engines, eventually_some};
 use crate::mirror::{campground, copy};
 use crate::tests;
 
@@ -28,43 +25,6 @@ tests! { operators:
 
 const ID: &str = "facility::bcparks_1#campground::1";
 const PATH: &str = "/parks/facilities/bcparks_1/campground/1";
-
-/// The end of a command.
-struct Ended {
-    code: Option<i32>,
-    printed: String,
-    complaint: String,
-}
-
-impl Ended {
-    /// Returns what it printed if it ended with this code.
-    #[track_caller]
-    fn with(self, code: i32) -> String {
-        assert_eq!(self.code, Some(code), "{}{}", self.printed, self.complaint);
-        self.printed
-    }
-
-    /// Returns the JSON that it printed if it ended with this code.
-    #[track_caller]
-    fn json(self, code: i32) -> Value {
-        let printed = self.with(code);
-        serde_json::from_str(&printed).unwrap_or_else(|_| panic!("no JSON: {printed}"))
-    }
-}
-
-/// Runs a command on the engines of this platform.
-async fn run(cairn: &Cairn, arguments: &[&str]) -> Ended {
-    let config = &cairn.engines().config;
-    let mut command = Command::new(program("cairn").await);
-    command.env_clear().args(arguments);
-    command.env("AWS_REGION", "local").env("CAIRN_PREFIX", &config.prefix).env("CAIRN_CURSOR_SECRETS", "any");
-    command.env("CAIRN_SEARCH_ENDPOINT", &config.search);
-    command.env("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.as_ref().unwrap());
-    command.env("CAIRN_S3_ENDPOINT", config.s3.as_ref().unwrap());
-    let output = command.output().await.unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ended { code: output.status.code(), printed: text(output.stdout), complaint: text(output.stderr) }
-}
 
 /// Pauses the config item, so that the mirror reports every batch, or ends the pause.
 async fn pause(cairn: &Cairn, paused: bool) {
@@ -88,17 +48,6 @@ fn given_up(cairn: &Cairn) -> Vec<PathBuf> {
     found
 }
 
-async fn until<T>(what: &str, mut done: impl AsyncFnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(done) = done().await {
-            return done;
-        }
-        assert!(began.elapsed() < Duration::from_secs(30), "{what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
 async fn rename(cairn: &Cairn, name: &str) {
     cairn.administrator().await.patch(PATH, json!({ "displayName": name })).await.is(200);
 }
@@ -110,8 +59,8 @@ async fn record_that_lambda_gave_up_is_redriven_by_one_command() {
     rename(&cairn, "Renamed").await;
     // The age of a record counts from when it was first read.
     let mut looks = 0;
-    let object = until("nothing is given up", async || {
-        if looks % 40 == 0 {
+    let object = eventually_some("a record is given up", async || {
+        if looks % 100 == 0 {
             cairn.clock.advance(Duration::from_secs(21 * 3600));
         }
         looks += 1;
@@ -120,24 +69,24 @@ async fn record_that_lambda_gave_up_is_redriven_by_one_command() {
     .await;
     pause(&cairn, false).await;
     cairn.visitor().search("entity=facility").await.are(&["Model"]);
-    assert_eq!(run(&cairn, &["status", "parks", "--json"]).await.json(3)["status"], "given-up");
+    assert_eq!(cairn.command(&["status", "parks", "--json"]).await.json(3)["status"], "given-up");
 
     // It is too young: an invocation that received the record may still be running.
-    let young = run(&cairn, &["redrive", "parks", "--json"]).await.json(3);
+    let young = cairn.command(&["redrive", "parks", "--json"]).await.json(3);
     assert_eq!((&young["waiting"], &young["objects"]), (&json!(1), &json!(0)));
     let earlier = SystemTime::now() - Duration::from_secs(21 * 60);
     std::fs::File::open(&object).unwrap().set_modified(earlier).unwrap();
-    let dry = run(&cairn, &["redrive", "parks", "--dry-run", "--json"]).await.json(3);
+    let dry = cairn.command(&["redrive", "parks", "--dry-run", "--json"]).await.json(3);
     assert_eq!((&dry["objects"], &dry["keys"], &dry["repairs"]["written"]), (&json!(1), &json!(1), &json!(0)));
     cairn.visitor().search("entity=facility").await.are(&["Model"]);
 
-    let redriven = run(&cairn, &["redrive", "parks", "--json"]).await.json(0);
+    let redriven = cairn.command(&["redrive", "parks", "--json"]).await.json(0);
     assert_eq!((&redriven["objects"], &redriven["repairs"]["written"]), (&json!(1), &json!(1)), "{redriven}");
     cairn.visitor().search("entity=facility").await.are(&["Renamed"]);
     assert_eq!(given_up(&cairn), Vec::<PathBuf>::new());
-    let again = run(&cairn, &["redrive", "parks"]).await.with(0);
+    let again = cairn.command(&["redrive", "parks"]).await.exited(0);
     assert!(again.starts_with("0 objects with 0 records"), "{again}");
-    assert_eq!(run(&cairn, &["status", "parks"]).await.with(0), "parks  ok\n");
+    assert_eq!(cairn.command(&["status", "parks"]).await.exited(0), "parks  ok\n");
 }
 
 async fn redrive_repairs_what_is_in_quarantine_and_says_what_stays() {
@@ -148,16 +97,16 @@ async fn redrive_repairs_what_is_in_quarantine_and_says_what_stays() {
         cairn.table().put(poison).await;
     }
     cairn.caught_up().await;
-    assert_eq!(run(&cairn, &["status", "parks", "--json"]).await.json(3)["quarantined"], 10);
+    assert_eq!(cairn.command(&["status", "parks", "--json"]).await.json(3)["quarantined"], 10);
     // All but one are fixed at their revision, as if another release could read them.
     pause(&cairn, true).await;
     for number in 2..11 {
         cairn.table().put(copy(&item, number, &[("displayName", text(&format!("Fixed {number}")))])).await;
     }
-    let redriven = run(&cairn, &["redrive", "parks", "--json"]).await.json(3);
+    let redriven = cairn.command(&["redrive", "parks", "--json"]).await.json(3);
     let repairs = &redriven["repairs"];
     assert_eq!((&repairs["written"], &repairs["quarantined"]), (&json!(9), &json!(1)), "{redriven}");
-    assert_eq!(run(&cairn, &["quarantine", "ls", "--system", "parks"]).await.with(0).lines().count(), 1);
+    assert_eq!(cairn.command(&["quarantine", "ls", "--system", "parks"]).await.exited(0).lines().count(), 1);
     pause(&cairn, false).await;
 }
 
@@ -165,45 +114,45 @@ async fn show_prints_item_document_version_and_marker_side_by_side() {
     let cairn = Cairn::with_strathcona().await;
     let item = campground(&cairn).await;
     let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
-    let shown = run(&cairn, &["show", ID, "--json"]).await.json(0);
+    let shown = cairn.command(&["show", ID, "--json"]).await.json(0);
     let one = &shown["generations"][0];
     assert_eq!((&shown["rev"], &one["version"], &one["marker"]), (&json!(rev), &json!(rev), &Value::Null));
     assert_eq!((&shown["item"]["displayName"]["S"], &one["document"]["rev"]), (&json!("Model"), &json!(rev)));
-    let printed = run(&cairn, &["show", ID]).await.with(0);
+    let printed = cairn.command(&["show", ID]).await.exited(0);
     assert!(printed.contains(&format!("version {rev}, marker none, in ")), "{printed}");
 
     let poison = AttributeValue::N((rev + 2).to_string());
     cairn.table().put(copy(&item, 1, &[("displayName", AttributeValue::Bool(true)), ("rev", poison)])).await;
     cairn.caught_up().await;
-    let shown = run(&cairn, &["show", ID, "--json"]).await.json(3);
+    let shown = cairn.command(&["show", ID, "--json"]).await.json(3);
     let one = &shown["generations"][0];
     let expected = (&json!(rev + 2), &json!(rev + 1), &json!(rev + 2), &json!(true));
     assert_eq!((&shown["rev"], &one["version"], &one["marker"], &one["tombstone"]), expected);
-    run(&cairn, &["show", "stranger#1"]).await.with(1);
-    let repaired = run(&cairn, &["repair", ID, "--json"]).await.json(1);
+    cairn.command(&["show", "stranger#1"]).await.exited(1);
+    let repaired = cairn.command(&["repair", ID, "--json"]).await.json(1);
     assert_eq!((&repaired["outcome"], &repaired["code"]), (&json!("quarantined"), &json!("unfit")));
 }
 
 async fn status_and_lag_tell_why_search_is_behind() {
     let cairn = Cairn::with_strathcona().await;
-    assert_eq!(run(&cairn, &["status", "parks"]).await.with(0), "parks  ok\n");
-    let absent = run(&cairn, &["status", "tracker", "--json"]).await.json(3);
+    assert_eq!(cairn.command(&["status", "parks"]).await.exited(0), "parks  ok\n");
+    let absent = cairn.command(&["status", "tracker", "--json"]).await.json(3);
     assert_eq!(absent["status"], "absent");
     cairn.caught_up().await;
-    let lag = run(&cairn, &["lag", "parks", "--json"]).await.json(0);
+    let lag = cairn.command(&["lag", "parks", "--json"]).await.json(0);
     assert_eq!((&lag["table"], &lag["lags"], &lag["refreshedMillis"]), (&json!("parks"), &json!(false), &json!(0)));
     assert!(lag["writtenMillis"].is_u64() && lag["receivedMillis"].is_u64(), "{lag}");
-    assert!(run(&cairn, &["lag", "parks"]).await.with(0).starts_with("parks  received "));
+    assert!(cairn.command(&["lag", "parks"]).await.exited(0).starts_with("parks  received "));
 
     pause(&cairn, true).await;
-    let paused = run(&cairn, &["status", "parks", "--json"]).await.json(3);
+    let paused = cairn.command(&["status", "parks", "--json"]).await.json(3);
     // No operator has paused a rebuild.
     let expected = (&json!("rebuilding"), &json!(false), &json!(false));
     assert_eq!((&paused["status"], &paused["writing"], &paused["paused"]), expected);
     pause(&cairn, false).await;
-    assert_eq!(run(&cairn, &["status"]).await.code, Some(0));
-    run(&cairn, &["status", "park"]).await.with(1);
-    run(&cairn, &["status", "--parks"]).await.with(2);
+    assert_eq!(cairn.command(&["status"]).await.code, Some(0));
+    cairn.command(&["status", "park"]).await.exited(1);
+    cairn.command(&["status", "--parks"]).await.exited(2);
 }
 
 async fn stale_markers_are_dismissed_at_once() {
@@ -230,12 +179,12 @@ async fn stale_markers_are_dismissed_at_once() {
         let marker = marker.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         cairn.table_of(&STATE).put(marker).await;
     }
-    let dry = run(&cairn, &["quarantine", "dismiss", "--stale", "--dry-run", "--system", "parks"]).await.with(3);
+    let dry = cairn.command(&["quarantine", "dismiss", "--stale", "--dry-run", "--system", "parks"]).await.exited(3);
     assert_eq!(dry.lines().filter(|line| line.ends_with("would be dismissed")).count(), 3, "{dry}");
-    let dismissed = run(&cairn, &["quarantine", "dismiss", "--stale", "--json", "--system", "parks"]).await.with(0);
+    let dismissed = cairn.command(&["quarantine", "dismiss", "--stale", "--json", "--system", "parks"]).await.exited(0);
     assert_eq!(dismissed.lines().count(), 3, "{dismissed}");
     assert_eq!(cairn.quarantined().await, []);
-    assert_eq!(run(&cairn, &["quarantine", "dismiss", "--stale", "--system", "parks"]).await.with(0), "");
+    assert_eq!(cairn.command(&["quarantine", "dismiss", "--stale", "--system", "parks"]).await.exited(0), "");
 }
 
 async fn sweep_by_hand_deletes_old_tombstones() {
@@ -247,9 +196,9 @@ async fn sweep_by_hand_deletes_old_tombstones() {
         let tombstone = json!({ "pk": "old", "deleted": true, "deletedAt": old });
         cairn.search_engine(reqwest::Method::PUT, &path, &tombstone).await;
     }
-    assert_eq!(run(&cairn, &["sweep", "parks", "--dry-run", "--json"]).await.json(3)["deleted"], 3);
-    assert_eq!(run(&cairn, &["sweep", "parks", "--json"]).await.json(0)["deleted"], 3);
-    assert_eq!(run(&cairn, &["sweep", "parks", "--dry-run"]).await.with(0), "would delete 0 tombstones\n");
+    assert_eq!(cairn.command(&["sweep", "parks", "--dry-run", "--json"]).await.json(3)["deleted"], 3);
+    assert_eq!(cairn.command(&["sweep", "parks", "--json"]).await.json(0)["deleted"], 3);
+    assert_eq!(cairn.command(&["sweep", "parks", "--dry-run"]).await.exited(0), "would delete 0 tombstones\n");
 }
 
 async fn health_is_degraded_while_the_mirror_cannot_write_and_recovers() {
@@ -266,11 +215,11 @@ async fn health_is_degraded_while_the_mirror_cannot_write_and_recovers() {
     rename(&cairn, "Renamed").await;
     cairn.clock.advance(Duration::from_secs(120));
     let degraded =
-        until("health is not degraded", async || Some(health().await).filter(|it| it["status"] != "ok")).await;
+        eventually_some("health is degraded", async || Some(health().await).filter(|it| it["status"] != "ok")).await;
     assert_eq!((&degraded["status"], &degraded["reason"]), (&json!("degraded"), &json!("search lags")));
     assert!(degraded["searchAge"].as_u64().unwrap() >= 60, "{degraded}");
     // The clock of the command is not advanced.
-    let lag = run(&cairn, &["lag", "parks", "--json"]).await.printed;
+    let lag = cairn.command(&["lag", "parks", "--json"]).await.stdout;
     assert!(lag.contains("another generation is about to be published"), "{lag}");
 
     pause(&cairn, false).await;
@@ -288,7 +237,7 @@ async fn health_is_degraded_while_search_is_down() {
     assert_eq!(health().await, json!({ "status": "ok" }));
     proxy.move_to("http://127.0.0.1:1".to_owned());
     assert_eq!(health().await, json!({ "status": "degraded", "reason": "search is down" }));
-    assert_eq!(run(&cairn, &["status", "parks", "--json"]).await.json(3)["status"], "down");
+    assert_eq!(cairn.command(&["status", "parks", "--json"]).await.json(3)["status"], "down");
     proxy.move_to(engine);
     assert_eq!(health().await, json!({ "status": "ok" }));
 }

@@ -3,17 +3,14 @@
 mod flood;
 
 use std::collections::HashMap;
-use std::process::Output;
 
 use ::mirror::Subject;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use table::Key;
-use tokio::process::Command;
 
-use crate::harness::Cairn;
-use crate::harness::process::program;
 use crate::harness::table::text;
+use crate::harness::{Cairn, CommandOutput};
 use crate::mirror::{campground, copy};
 use crate::tests;
 use flood::refused_items_delay_no_others_and_are_redriven_after_the_next_release;
@@ -31,35 +28,15 @@ static STATE: table::schema::Table = ::mirror::schema::state_table("parks-mirror
 const POISON: &str = "parks/facility::bcparks_1#campground::1";
 const STRANGER: &str = "parks/stranger#1";
 
-async fn quarantine(cairn: &Cairn, arguments: &[&str]) -> Output {
+/// Runs a command about the quarantine of parks.
+async fn quarantine(cairn: &Cairn, arguments: &[&str]) -> CommandOutput {
     cairn.caught_up().await;
-    run(cairn, &[&["quarantine", "--system", "parks"], arguments].concat()).await
-}
-
-/// Runs a command on the engines of this platform.
-async fn run(cairn: &Cairn, arguments: &[&str]) -> Output {
-    let config = &cairn.engines().config;
-    let mut command = Command::new(program("cairn").await);
-    command.env_clear().args(arguments);
-    command.env("AWS_REGION", "local").env("CAIRN_PREFIX", &config.prefix).env("CAIRN_CURSOR_SECRETS", "any");
-    command.env("CAIRN_SEARCH_ENDPOINT", &config.search);
-    command.env("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.as_ref().unwrap());
-    command.env("CAIRN_S3_ENDPOINT", config.s3.as_ref().unwrap());
-    command.output().await.unwrap()
+    cairn.command(&[&["quarantine", "--system", "parks"], arguments].concat()).await
 }
 
 /// Runs a command that must succeed. Returns its output.
 async fn printed(cairn: &Cairn, arguments: &[&str]) -> String {
-    let output = quarantine(cairn, arguments).await;
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Runs a command that must fail. Returns its error.
-async fn complained(cairn: &Cairn, arguments: &[&str]) -> String {
-    let output = quarantine(cairn, arguments).await;
-    assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-    String::from_utf8(output.stderr).unwrap()
+    quarantine(cairn, arguments).await.exited(0)
 }
 
 /// Starts a platform with a campground whose name is not a string, and an item whose key fits no template.
@@ -107,13 +84,13 @@ async fn dismiss_removes_a_marker_that_no_write_clears() {
     assert!(printed(&cairn, &["dismiss", STRANGER]).await.ends_with("  dismissed\n"));
     let listed = printed(&cairn, &["ls"]).await;
     assert!(listed.starts_with(POISON) && listed.lines().count() == 1, "{listed}");
-    let complaint = complained(&cairn, &["dismiss", STRANGER]).await;
+    let complaint = quarantine(&cairn, &["dismiss", STRANGER]).await.failed();
     assert!(complaint.contains("is not in quarantine") && complaint.contains("cairn quarantine ls"), "{complaint}");
 }
 
 async fn dismiss_refuses_a_valid_marker() {
     let cairn = with_poison().await;
-    let complaint = complained(&cairn, &["dismiss", POISON]).await;
+    let complaint = quarantine(&cairn, &["dismiss", POISON]).await.failed();
     assert!(complaint.contains("Dismissing") && complaint.contains("fix it"), "{complaint}");
     assert_eq!(cairn.quarantined().await.len(), 2);
     // After the fix, the item's next write clears the marker.

@@ -145,6 +145,16 @@ impl Stage {
         ::mirror::generations(&SYSTEM, self.cairn.engines()).await.unwrap().unwrap()
     }
 
+    /// Adds a book over HTTP, and creates and deletes another one in the table. Returns the number of writes.
+    async fn write(&self) -> usize {
+        let new = json!({ "title": "Written", "author": "Bob Field" });
+        self.reader.post("/shelf/books", new).await.is(201);
+        let (table, passing) = (self.table(), book("Passing"));
+        table.put(passing.clone()).await;
+        table.delete_item(&passing).await;
+        3
+    }
+
     /// Returns the indexes with their phases.
     async fn phases(&self) -> Vec<(u32, &'static str)> {
         phases(&self.state().await)
@@ -194,14 +204,8 @@ fn book(title: &str) -> Item {
 
 /// Adds books over HTTP, and creates and deletes others in the table, until the rebuild has ended. Counts the writes.
 async fn write(stage: &Stage, ended: &AtomicBool, writes: &AtomicUsize) {
-    let table = stage.table();
     while !ended.load(Ordering::SeqCst) {
-        let new = json!({ "title": "Written", "author": "Bob Field" });
-        stage.reader.post("/shelf/books", new).await.is(201);
-        let passing = book("Passing");
-        table.put(passing.clone()).await;
-        table.delete_item(&passing).await;
-        writes.fetch_add(3, Ordering::SeqCst);
+        writes.fetch_add(stage.write().await, Ordering::SeqCst);
     }
 }
 

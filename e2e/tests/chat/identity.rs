@@ -7,11 +7,9 @@ use chat::schema::{COMMUNITIES, USERS};
 use futures::future::join_all;
 use local::identity::Person;
 use serde_json::json;
-use tokio::process::Command;
 
 use super::people::{Registered, address, attempt, log_in, password, refresh, register, registration};
 use super::stage::without_stream_readers;
-use crate::harness::process::program;
 use crate::harness::{Cairn, Setup, User, password_hashes};
 use crate::tests;
 
@@ -300,28 +298,16 @@ async fn administrator_sets_roles_of_others() {
     assert_eq!(audited.count(), 3, "a role that is set again is not audited");
 }
 
-/// Runs `cairn chat admin` on the engines of this platform. Returns whether it succeeded, with its output.
-async fn make_admin(cairn: &Cairn, username: &str) -> (bool, String) {
-    let config = &cairn.engines().config;
-    let mut command = Command::new(program("cairn").await);
-    command.env_clear().args(["chat", "admin", username]);
-    command.env("AWS_REGION", "local").env("CAIRN_PREFIX", &config.prefix).env("CAIRN_CURSOR_SECRETS", "any");
-    command.env("CAIRN_SEARCH_ENDPOINT", &config.search);
-    command.env("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.as_ref().unwrap());
-    let output = command.output().await.unwrap();
-    (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
-}
-
 async fn operator_makes_the_first_administrator() {
     let cairn = platform_without_stream_readers().await;
     let (ann, bob) = (register(&cairn, "ann").await, register(&cairn, "bob").await);
     let ban = format!("/chat/users/{}/ban", bob.id);
     ann.user.put(&ban, json!({ "reason": "Spam" })).await.refused(403, "forbidden");
-    let (made, told) = make_admin(&cairn, "Ann").await;
-    assert!(made && told.contains(&ann.id), "{told}");
+    let made = cairn.command(&["chat", "admin", "Ann"]).await.exited(0);
+    assert!(made.contains(&ann.id), "{made}");
     ann.user.put(&ban, json!({ "reason": "Spam" })).await.is(204);
-    let (made, told) = make_admin(&cairn, "cy").await;
-    assert!(!made && told.contains("Chat has no user `cy`"), "{told}");
+    let error = cairn.command(&["chat", "admin", "cy"]).await.failed();
+    assert!(error.contains("Chat has no user `cy`"), "{error}");
 }
 
 async fn ban_ends_sessions_and_stops_writing_at_once() {

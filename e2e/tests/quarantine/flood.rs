@@ -14,7 +14,6 @@ use table::{Engines, EntityKey};
 use tokio::time::Instant;
 use web::App;
 
-use super::run;
 use crate::harness::table::{Item, stored};
 use crate::harness::{Cairn, Setup, seed, sized};
 
@@ -70,14 +69,6 @@ async fn found(cairn: &Cairn) -> usize {
     count["count"].as_u64().unwrap().try_into().unwrap()
 }
 
-/// Runs a command that must leave nothing to do. Returns its output.
-async fn printed(cairn: &Cairn, arguments: &[&str]) -> String {
-    let output = run(cairn, arguments).await;
-    let printed = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{arguments:?}: {printed}{}", String::from_utf8_lossy(&output.stderr));
-    printed
-}
-
 pub(super) async fn refused_items_delay_no_others_and_are_redriven_after_the_next_release() {
     let refused: usize = sized(200, 20_000);
     let served = Served { rebuild: ::mirror::rebuild::<Shelf>, ..Served::of::<Faulty>(&SYSTEM, app) };
@@ -103,11 +94,11 @@ pub(super) async fn refused_items_delay_no_others_and_are_redriven_after_the_nex
 
     // The command is of the next release.
     let began = Instant::now();
-    let redriven: Value = serde_json::from_str(&printed(&cairn, &["redrive", "shelf", "--json"]).await).unwrap();
+    let redriven = cairn.command(&["redrive", "shelf", "--json"]).await.json(0);
     println!("redriven in {:?}", began.elapsed());
     assert_eq!((&redriven["keys"], &redriven["repairs"]["written"]), (&json!(refused), &json!(refused)), "{redriven}");
     assert_eq!(::mirror::quarantined(&SYSTEM, cairn.engines()).await.unwrap(), []);
     assert_eq!(found(&cairn).await, indexed + refused);
-    let audited = printed(&cairn, &["audit", "shelf", "--wait", "0"]).await;
+    let audited = cairn.command(&["audit", "shelf", "--wait", "0"]).await.exited(0);
     assert!(audited.contains(&format!("{} documents, equal", indexed + refused)), "{audited}");
 }

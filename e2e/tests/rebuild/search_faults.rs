@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ::mirror::{AUDIT, Fault, Generations, Goal, Phase, Progress, Rebuild, last_audits};
@@ -361,18 +361,12 @@ impl Case<'_> {
 
     /// Writes until the rebuild has ended. Returns the number of writes.
     async fn write(&self, ended: &AtomicBool) -> usize {
-        let (stage, writes) = (&self.stage, AtomicUsize::new(0));
-        let table = stage.table();
+        let mut writes = 0;
         while !ended.load(Ordering::SeqCst) {
-            let new = json!({ "title": "Written", "author": "Bob Field" });
-            stage.reader.post("/shelf/books", new).await.is(201);
-            let passing = book("Passing");
-            table.put(passing.clone()).await;
-            table.delete_item(&passing).await;
-            writes.fetch_add(3, Ordering::SeqCst);
+            writes += self.stage.write().await;
             sleep(Duration::from_millis(20)).await;
         }
-        writes.into_inner()
+        writes
     }
 
     /// Searches until the rebuild has ended, if readers are to notice nothing of the fault.

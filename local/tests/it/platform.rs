@@ -10,6 +10,7 @@ use aws_sdk_dynamodbstreams::types::ShardIteratorType;
 use bytes::Bytes;
 use local::engine::osmem;
 use local::install::{Cache, Tools};
+use local::process::Process;
 use local::search::Choice;
 use local::{Dynamodb, Options, Platform, Progress, Served, StartError};
 use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Phase, Rebuild, Unfit};
@@ -132,13 +133,18 @@ async fn written_item_is_found_and_an_empty_search_engine_is_filled_from_the_tab
     platform.stop().await;
 }
 
+/// Starts a search engine that keeps its indexes between the platform's starts.
+async fn lasting_search(folder: &Path) -> (Process, Choice) {
+    let program = osmem::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await.unwrap();
+    let (engine, url) = osmem::start(&program, &folder.join("osmem.log")).await.unwrap();
+    (engine, Choice::Url(url))
+}
+
 #[tokio::test]
 async fn changed_mapping_fills_search_again_from_the_table() {
     let folder = tempfile::tempdir().unwrap();
-    // An engine that keeps its indexes between the platform's starts.
-    let program = osmem::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await.unwrap();
-    let (_engine, url) = osmem::start(&program, &folder.path().join("osmem.log")).await.unwrap();
-    let (state, search) = (folder.path().join("state"), Choice::Url(url.clone()));
+    let (_engine, search) = lasting_search(folder.path()).await;
+    let state = folder.path().join("state");
     let platform = start(&state, search.clone()).await.unwrap();
     put(&platform, "kite").await;
     assert_eq!(indexes(&platform).await, ["toys-000001"]);
@@ -164,9 +170,8 @@ async fn changed_mapping_fills_search_again_from_the_table() {
 #[tokio::test]
 async fn paused_rebuild_without_a_serving_index_ends_with_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
-    let program = osmem::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await.unwrap();
-    let (_engine, url) = osmem::start(&program, &folder.path().join("osmem.log")).await.unwrap();
-    let (state, search) = (folder.path().join("state"), Choice::Url(url.clone()));
+    let (_engine, search) = lasting_search(folder.path()).await;
+    let state = folder.path().join("state");
     let platform = start(&state, search.clone()).await.unwrap();
     put(&platform, "kite").await;
     // A rebuild that replaces the index is stopped once the new index is published.

@@ -28,15 +28,15 @@ pub struct Status {
     pub audited: Option<i64>,
 }
 
-/// The status in one word. The first that fits counts.
+/// The status in one word: the first that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusWord {
     /// The system is not deployed here.
     Absent,
-    /// Search does not answer.
-    Down,
     /// No index is published yet.
     Unindexed,
+    /// OpenSearch does not respond, or an index that is written is missing.
+    Down,
     /// This code has another mapping than an index.
     Outdated,
     /// Another index is being published or filled.

@@ -29,7 +29,7 @@ struct UnreportedAudit {
 /// The name of the note that says when the last reported audit of a generation ended.
 const REPORTED: &str = "reported";
 
-/// The age of an ended audit from which the alarm `audit is overdue` rings.
+/// The age of the last audit from which the alarm `audit is overdue` is raised.
 const OVERDUE: Duration = Duration::from_hours(26);
 
 /// Returns the results of the last full audit of each table, with the generation's index.
@@ -55,7 +55,7 @@ pub(crate) async fn last_full_audit(
 }
 
 /// Reports the sums of the full audits that were not reported yet, if there are any. Returns whether it did. Nothing is
-/// reported while the audit of a generation is overdue, so that the alarm rings.
+/// reported while the audit of a generation is overdue, so that the alarm is raised.
 pub(crate) async fn report_audits<P: Ports>(
     ports: &P,
     system: &'static System,

@@ -14,7 +14,7 @@ use table::schema::Entity;
 
 use super::executor::drive;
 use super::invariants::reference;
-use super::scenarios::{codes, deliver_from, key, leaf, put, serving, visible};
+use super::scenarios::{codes, deliver_from, key, leaf, poison, put, serving, visible};
 use super::search::Document;
 use super::toy::{Leaves, TREES};
 use super::world::{Attributes, Fate, Kind as Request, Shared};
@@ -63,7 +63,11 @@ fn generation(shared: &Shared) -> Generation {
     shared.world().generations.clone().unwrap().written[0].clone()
 }
 
-async fn audited(shared: &Shared, options: AuditOptions, until: Option<i64>) -> Result<GenerationAudit, Fault> {
+pub(super) async fn audited(
+    shared: &Shared,
+    options: AuditOptions,
+    until: Option<i64>,
+) -> Result<GenerationAudit, Fault> {
     let generation = generation(shared);
     audit_generation::<ProductionRules, _, _, _>(
         shared,
@@ -78,14 +82,14 @@ async fn audited(shared: &Shared, options: AuditOptions, until: Option<i64>) -> 
 }
 
 /// Runs an audit to its end in a world in which nothing else happens.
-fn audit(shared: &Shared, options: AuditOptions) -> TableAudit {
+pub(super) fn audit(shared: &Shared, options: AuditOptions) -> TableAudit {
     let audited = drive(shared, audited(shared, options, None)).unwrap();
     assert_eq!(audited.ended, AuditEnd::Finished);
     only_trees(audited)
 }
 
 /// Returns the result of the one table. Documents that fit no table must not differ.
-fn only_trees(audited: GenerationAudit) -> TableAudit {
+pub(super) fn only_trees(audited: GenerationAudit) -> TableAudit {
     let [others, trees] = <[TableAudit; 2]>::try_from(audited.tables).unwrap();
     assert!(others.findings.is_empty(), "{others:?}");
     trees
@@ -125,10 +129,6 @@ fn mark(shared: &Shared, tree: &str, rev: u64) {
 fn with(mut leaf: Attributes, name: &str, value: Value) -> Attributes {
     leaf.insert(name.to_owned(), value);
     leaf
-}
-
-fn poison(rev: u64) -> Attributes {
-    with(leaf("poison", rev), "size", json!({ "S": "large" }))
 }
 
 /// Creates a world with these leaves, all of them mirrored.
@@ -242,7 +242,7 @@ const DAMAGES: &[Damage] = &[
 ];
 
 /// Asserts that the index equals the table.
-fn assert_equal(shared: &Shared, what: &str) {
+pub(super) fn assert_equal(shared: &Shared, what: &str) {
     let again = audit(shared, DRY_RUN);
     assert_eq!(counts(&again), BTreeMap::new(), "{what}");
     let world = shared.world();
@@ -384,7 +384,7 @@ fn item_that_changes_all_the_time_is_skipped() {
 }
 
 /// Puts many leaves and damages some of them.
-fn damaged_orchard(damaged: usize) -> (Shared, BTreeMap<DifferenceKind, u64>) {
+pub(super) fn damaged_orchard(damaged: usize) -> (Shared, BTreeMap<DifferenceKind, u64>) {
     let shared = serving();
     let trees: Vec<String> = (0..damaged + 10).map(|number| format!("{}{number}", "t".repeat(number % 4))).collect();
     for tree in &trees {
@@ -428,123 +428,6 @@ fn more_differences_than_fit_the_memory_are_all_repaired() {
     assert_equal(&shared, "an orchard");
 }
 
-/// Stops an audit after each number of requests, and lets the next run resume it.
-#[test]
-fn audit_that_is_killed_at_any_step_is_resumed_and_repairs_everything() {
-    let options = AuditOptions { save_interval: Duration::ZERO, ..OPTIONS };
-    let mut steps = 1;
-    loop {
-        let (shared, expected) = damaged_orchard(4);
-        let mut kills = 0;
-        let trees = loop {
-            let mut run = pin!(audited(&shared, options, None));
-            let mut left = if kills == 0 { steps } else { usize::MAX };
-            let ended = loop {
-                if let Poll::Ready(done) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
-                    break Some(done.unwrap());
-                }
-                if left == 0 {
-                    break None;
-                }
-                left -= 1;
-                carry_next(&shared);
-            };
-            // Requests that were sent may still be carried out.
-            let mut world = shared.world();
-            while steps % 2 == 0 && !world.requests.is_empty() {
-                world.carry(0, Fate::Answered);
-            }
-            world.requests.clear();
-            drop(world);
-            kills += usize::from(ended.is_none());
-            // It may have been killed after its end.
-            if let Some(trees) = ended.map(only_trees).or_else(|| finished(&shared)) {
-                break trees;
-            }
-        };
-        // A run that was killed after a repair has saved what it found.
-        for (kind, number) in &expected {
-            let finding = &trees.findings[kind];
-            assert!(finding.found >= *number && finding.left == 0, "killed after {steps} requests: {trees:?}");
-        }
-        assert_equal(&shared, &format!("killed after {steps} requests"));
-        if kills == 0 {
-            break;
-        }
-        steps += 1;
-    }
-    assert!(steps > 50, "{steps}");
-}
-
-/// Returns the result of the audit that the state table says is finished.
-fn finished(shared: &Shared) -> Option<TableAudit> {
-    let note = |name: &str| shared.world().notes.get(&(INDEX.to_owned(), name.to_owned())).cloned();
-    let progress: Value = serde_json::from_str(&note("progress#daily")?.text).unwrap();
-    (progress["phase"] == "finished").then(|| serde_json::from_str(&note("result#trees").unwrap().text).unwrap())
-}
-
-#[test]
-fn audit_whose_time_is_up_is_resumed_where_it_stopped() {
-    let (shared, expected) = damaged_orchard(20);
-    let mut runs = 0;
-    let audited = loop {
-        runs += 1;
-        let until = shared.world().now + 1;
-        let audited = audited_in_turns(&shared, until);
-        match audited.ended {
-            AuditEnd::Finished => break only_trees(audited),
-            AuditEnd::Stopped => assert!(runs < 100),
-        }
-    };
-    assert!(runs > 3, "{runs}");
-    let found: BTreeMap<_, _> = counts(&audited);
-    assert_eq!(found, expected.iter().map(|(kind, number)| (*kind, (*number, *number, 0))).collect());
-    assert_equal(&shared, "in turns");
-}
-
-/// Runs an audit whose every request takes time.
-fn audited_in_turns(shared: &Shared, until: i64) -> GenerationAudit {
-    let mut run = pin!(audited(shared, OPTIONS, Some(until + 20)));
-    loop {
-        if let Poll::Ready(done) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
-            return done.unwrap();
-        }
-        shared.world().now += 1;
-        carry_next(shared);
-    }
-}
-
-/// The time of a request, in microseconds.
-const REQUEST: i64 = 10_000;
-
-#[test]
-fn run_that_is_late_looks_once_more_and_counts_what_changes_as_busy() {
-    let shared = mirrored_leaf();
-    let options = AuditOptions { wait: Duration::from_secs(60), ..OPTIONS };
-    let start = shared.world().now;
-    // The audit has just looked at the leaf for the first time.
-    let until = start + 3_000_000;
-    let mut run = pin!(audited(&shared, options, Some(until)));
-    let mut rev = 10;
-    let late = loop {
-        if let Poll::Ready(done) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
-            break done.unwrap();
-        }
-        rev += 2;
-        put(&shared, "a", Some(leaf("busy", rev)));
-        shared.world().now += REQUEST;
-        carry_next(&shared);
-    };
-    let ended = shared.world().now;
-    assert!(ended < until + 70_000_000, "it ended {} s after its time", (ended - until) / 1_000_000);
-    assert_eq!(late.ended, AuditEnd::Stopped);
-    assert_eq!(late.tables.iter().map(|table| table.busy).sum::<u64>(), 1);
-    // The last state is mirrored.
-    deliver_from(&shared, shared.world_len() - 1);
-    let rest = audit(&shared, options);
-    assert_eq!((counts(&rest), rest.busy), (BTreeMap::new(), 1));
-}
-
 #[test]
 fn item_whose_shape_is_refused_is_not_compared() {
     let shared = mirrored_leaf();
@@ -574,21 +457,6 @@ fn repairs_of_many_keys_share_their_requests() {
     };
     assert_eq!(counts(&only_trees(audited)), [(DifferenceKind::Lost, (250, 250, 0))].into());
     assert!(bulks < 30, "{bulks}");
-}
-
-#[test]
-fn earlier_run_stops_when_another_one_has_taken_over() {
-    let shared = mirrored_leaf();
-    let mut earlier = pin!(audited(&shared, OPTIONS, None));
-    for _ in 0..10 {
-        assert!(earlier.as_mut().poll(&mut Context::from_waker(noop_waker_ref())).is_pending());
-        carry_next(&shared);
-    }
-    let requests = std::mem::take(&mut shared.world().requests);
-    assert_eq!(counts(&audit(&shared, OPTIONS)), BTreeMap::new());
-    shared.world().requests = requests;
-    let ended = drive(&shared, earlier);
-    assert!(ended.unwrap_err().reason.contains("taken over"));
 }
 
 /// Random writes with wrong clocks, damages, faults and the mirror, all while an audit runs.

@@ -21,6 +21,7 @@ mod scenarios;
 mod schedule;
 mod search;
 mod seeds;
+mod stopped_audits;
 mod sweeps;
 pub(crate) mod toy;
 mod versions;
