@@ -84,7 +84,8 @@ pub(crate) fn run<R: Rules>(choices: Choices, prepare: fn(&mut Schedule<R>), is_
 impl<R: Rules> Schedule<R> {
     fn new(mut choices: Choices) -> Self {
         let shared = Shared::default();
-        let Plan { left, options, wrong_clocks, lasting_faults, raises, target, rarity } = Plan::draw(&mut choices);
+        let plan = Plan::draw(&mut choices);
+        let Plan { left, options, wrong_clocks, lasting_faults, raises, has_no_index, target, rarity } = plan;
         {
             let mut world = shared.world();
             world.now = 1_000_000_000_000;
@@ -92,7 +93,6 @@ impl<R: Rules> Schedule<R> {
             // A page with a shape that S3 refuses is retried for a minute.
             world.pauses_take_time = lasting_faults;
         }
-        let first_index = choices.one_in(4);
         let schedule = Self {
             shared,
             choices,
@@ -116,7 +116,7 @@ impl<R: Rules> Schedule<R> {
             log: None,
             rules: PhantomData,
         };
-        if !first_index {
+        if !has_no_index {
             schedule.serve();
         }
         schedule
@@ -232,16 +232,16 @@ impl<R: Rules> Schedule<R> {
     fn carry(&mut self, place: usize) -> Result<(), String> {
         let call = self.shared.world().requests[place].call;
         let may_fail = self.left.faults > 0;
-        let fate = if may_fail && self.target == Some(call) && self.choices.one_in(2) {
+        let fate = if may_fail && self.target == Some(call) {
             let invocation = self.shared.world().requests[place].invocation;
-            match self.choices.below(8) {
-                7 if self.invocations.contains_key(&invocation) => {
+            match self.choices.below(12) {
+                11 if self.invocations.contains_key(&invocation) => {
                     self.left.faults -= 1;
                     self.crash(invocation);
                     return Ok(());
                 }
-                6 => return self.expire(Some(invocation)),
-                5 => {
+                10 => return self.expire(Some(invocation)),
+                9 => {
                     self.left.faults -= 1;
                     return self.pass(time::TWENTY_MINUTES);
                 }

@@ -49,11 +49,22 @@ pub(super) struct Plan {
     pub(super) lasting_faults: bool,
     /// Whether a release raises the version of the mapping.
     pub(super) raises: bool,
+    /// Whether the schedule begins before the first index exists.
+    pub(super) has_no_index: bool,
     /// The call that most faults befall, so that rare calls meet faults, too.
     pub(super) target: Option<Call>,
     /// A fault befalls every so many requests.
     pub(super) rarity: usize,
 }
+
+/// The calls of rebuilds that are made only a few times in a schedule.
+const OF_REBUILDS: [Call; 5] = [Call::Refresh, Call::Serve, Call::Swap, Call::DeleteIndex, Call::Forget];
+
+/// The calls of redrives and of quarantine that are made only a few times in a schedule.
+const OF_REDRIVES: [Call; 3] = [Call::ReadFailure, Call::DeleteFailure, Call::ClearMarker];
+
+/// The calls of sweeps.
+const OF_SWEEPS: [Call; 3] = [Call::Tombstones, Call::DeleteTombstones, Call::DeleteTombstones];
 
 impl Plan {
     pub(super) fn draw(random: &mut impl Random) -> Self {
@@ -71,31 +82,38 @@ impl Plan {
             ..Budget::default()
         };
         let options = WriterOptions::draw(random);
-        let wrong_clocks = random.one_in(3);
-        let plan =
-            Self { left: common, options, wrong_clocks, lasting_faults: false, raises: false, target: None, rarity: 1 };
+        let plan = Self {
+            left: common,
+            options,
+            wrong_clocks: random.one_in(3),
+            lasting_faults: false,
+            raises: false,
+            has_no_index: random.one_in(4),
+            target: None,
+            rarity: 1,
+        };
         match theme {
             Theme::Plain => plan,
             Theme::Sweeps => plan.for_sweeps(random),
-            Theme::Rebuilds => plan.for_rebuilds(random),
-            Theme::Redrives => plan.for_redrives(random),
-            Theme::All => plan.for_redrives(random).for_rebuilds(random),
+            Theme::Rebuilds => plan.for_rebuilds(random).with_target(random, &OF_REBUILDS),
+            Theme::Redrives => plan.for_redrives(random).with_target(random, &OF_REDRIVES),
+            Theme::All => plan.for_redrives(random).for_rebuilds(random).with_target(random, &Call::ALL),
         }
     }
 
-    /// A marker that is set late stays until a repair, so there is no quarantine.
+    /// A marker that is set late stays until a repair, so there is no quarantine, and faults befall sweeps only.
     fn for_sweeps(self, random: &mut impl Random) -> Self {
         let zombies = self.left.zombies + 2;
         let left =
             Budget { writes: random.between(4, 11), faults: 0, sweeps: random.between(1, 5), zombies, ..self.left };
         let options =
             WriterOptions { keys: 1, short_lived: true, poison: false, unknown_events: false, ..self.options };
-        Self { left, options, ..self }
+        let plan = Self { left, options, ..self };
+        if random.one_in(2) { plan.aim_at(random.one_of(&OF_SWEEPS), random) } else { plan }
     }
 
     fn for_rebuilds(self, random: &mut impl Random) -> Self {
         let left = Budget {
-            faults: random.below(5),
             crashes: random.below(4),
             rebuilds: random.between(1, 2),
             rollbacks: random.below(2),
@@ -107,12 +125,11 @@ impl Plan {
             sweeps: random.below(2),
             ..self.left
         };
-        Self { left, raises: random.one_in(2), ..self }.with_target(random)
+        Self { left, raises: random.one_in(2), ..self }
     }
 
     fn for_redrives(self, random: &mut impl Random) -> Self {
         let left = Budget {
-            faults: random.below(5),
             crashes: random.below(4),
             give_ups: random.between(1, 3),
             redrives: random.below(3),
@@ -121,11 +138,33 @@ impl Plan {
             ..self.left
         };
         let options = WriterOptions { poison: random.one_in(2), ..self.options };
-        Self { left, options, lasting_faults: random.one_in(2), ..self }.with_target(random)
+        Self { left, options, lasting_faults: random.one_in(2), ..self }
     }
 
-    fn with_target(self, random: &mut impl Random) -> Self {
-        let target = random.one_in(2).then(|| random.one_of(&Call::ALL));
-        Self { target, rarity: random.one_of(&[1, 8]), ..self }
+    /// Lets faults befall a call, mostly one of these, or any call.
+    fn with_target(mut self, random: &mut impl Random, calls: &[Call]) -> Self {
+        match random.below(8) {
+            0 | 1 => {
+                self.left.faults = random.below(5);
+                Self { rarity: random.one_of(&[1, 8]), ..self }
+            }
+            2 => self.aim_at(random.one_of(&Call::ALL), random),
+            _ => self.aim_at(random.one_of(calls), random),
+        }
+    }
+
+    /// Lets faults befall this call, and gives it a chance to be made.
+    fn aim_at(mut self, call: Call, random: &mut impl Random) -> Self {
+        self.left.faults = random.between(1, 4);
+        match call {
+            Call::Serve => self.has_no_index = true,
+            Call::DeleteIndex | Call::Forget => self.left.rollbacks = 0,
+            Call::ClearMarker => self.options.poison = true,
+            _ => {}
+        }
+        Self { target: Some(call), rarity: SELDOM, ..self }
     }
 }
+
+/// The rarity of faults of all calls but the target.
+const SELDOM: usize = 1_000;

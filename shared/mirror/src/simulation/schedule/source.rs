@@ -36,6 +36,9 @@ impl<R: Rules> Schedule<R> {
             self.note(|_| format!("invocation {number} creates the first index"));
             number
         } else if self.current.is_none() && self.checkpoint < end {
+            if self.left.give_ups > 0 && self.choices.one_in(4) {
+                return Ok(self.give_up());
+            }
             if self.reported >= MANY_DELIVERIES {
                 self.wait_for_engines()?;
             }
