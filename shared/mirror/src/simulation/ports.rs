@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use table::schema::Table;
 use table::{Key, Rev};
 
+use super::reached::Rule;
 use super::search::Disturbance;
 use super::toy::Areas;
 use super::world::{Call, Fate, Kind, Shared, World};
@@ -178,8 +179,8 @@ impl Shared {
 
 impl World {
     fn reached_item(&mut self, invocation: usize, key: &Key) {
-        let rule: (_, fn(_, _) -> _) =
-            if self.repairing.contains(&invocation) { ("repair", repair) } else { ("settle", settle) };
+        let is_repair = self.repairing.contains(&invocation);
+        let rule: Rule = if is_repair { ("repair", repair) } else { ("settle", settle) };
         self.reached.item_read(invocation, key.document_id(), self.table.get(key), rule);
     }
 }

@@ -82,6 +82,9 @@ const OF_BATCHES: [Call; 10] = [
     Call::Pause,
 ];
 
+/// The name of settle or repair, and its function.
+pub(super) type Rule = (&'static str, fn(Option<u64>, Presence) -> Resolution);
+
 impl Reached {
     pub(crate) fn count(&mut self, kind: &'static str, name: &'static str) {
         *self.counts.entry((kind, name)).or_default() += 1;
@@ -131,11 +134,10 @@ impl Reached {
         invocation: usize,
         id: String,
         item: Option<&super::world::Attributes>,
-        rule: (&'static str, fn(Option<u64>, Presence) -> Resolution),
+        (name, decides): Rule,
     ) {
         let Some(version) = self.versions.remove(&(invocation, id)) else { return };
         let item = item.map_or(Presence::Absent, presence_of);
-        let (name, decides) = rule;
         let case = match (item, version, decides(version, item)) {
             (Presence::Absent, None, _) => "absent, no document",
             (Presence::Absent, Some(_), _) => "absent, document",
