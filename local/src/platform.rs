@@ -321,7 +321,7 @@ impl Platform {
     pub async fn searchable(&self) {
         self.sources.mirrored().await;
         let names = self.apps.iter().map(|app| self.engines.config.search_name(app.system().name));
-        join_all(names.map(|name| index::refresh(&self.engines.config.search, name))).await;
+        join_all(names.map(|name| index::refresh(&self.engines, name))).await;
     }
 
     /// Waits until an engine has died.

@@ -28,7 +28,7 @@ const STEPS: [Step; 10] = [
     },
     Step {
         name: "schedules",
-        script: "CAIRN_SCHEDULES=1000000 cargo test --profile bench --package mirror --lib -- of_the_schedules",
+        script: "CAIRN_SCHEDULES=1000000 cargo test --profile bench --package mirror --lib -- simulation::seeds --nocapture",
         tools: None,
     },
     Step {

@@ -233,6 +233,16 @@ async fn password_hash_with_other_parameters_is_renewed() {
     assert!(hash().await.0.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
     let again = attempt(&cairn, "ann", &password("ann")).await.is(201);
     assert_eq!(password_hashes::OF_THE_RUN.of(&again), 1);
+
+    // Of logins at once, the first renews the hash. The others take it as it is then.
+    let (_, mut ann) = hash().await;
+    ann.insert("PasswordHash".to_owned(), crate::harness::table::text(&weak));
+    users.put(ann).await;
+    let word = password("ann");
+    for login in join_all((0..4).map(|_| attempt(&cairn, "ann", &word))).await {
+        login.is(201);
+    }
+    assert!(hash().await.0.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
 }
 
 /// Returns the hash of a password by argon2id with one pass over 64 KiB.

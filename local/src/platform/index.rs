@@ -1,10 +1,11 @@
 //! The index of a system at the start. It is created if it is missing, and created again if the search engine or the
 //! mapping has changed.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use mirror::{Generations, Phase, Rebuild};
+use opensearch::indices::{IndicesExistsParts, IndicesRefreshParts};
 use table::Engines;
 
 use super::Served;
@@ -85,19 +86,21 @@ fn is_raised(served: &Served, generations: &Generations, rebuilds: bool) -> bool
 
 /// Whether every written index exists. The engine's folder may have been deleted.
 async fn serves(engines: &Engines, generations: &Generations) -> bool {
+    let Ok(search) = engines.search() else { return false };
     for generation in &generations.written {
-        let url = format!("{}/{}", engines.config.search, generation.index);
-        let there = reqwest::Client::new().head(url).send().await.is_ok_and(|answer| answer.status().is_success());
-        if !there {
+        let index = [generation.index.as_str()];
+        let there = search.indices().exists(IndicesExistsParts::Index(&index)).send().await;
+        if !there.is_ok_and(|response| response.status_code().is_success()) {
             return false;
         }
     }
     true
 }
 
-/// Refreshes an index.
-pub(super) async fn refresh(search: &str, name: String) {
-    if let Err(error) = reqwest::Client::new().post(format!("{search}/{name}/_refresh")).send().await {
+/// Refreshes the index of a system.
+pub(super) async fn refresh(engines: &Engines, name: String) {
+    let Ok(search) = engines.search() else { return };
+    if let Err(error) = search.indices().refresh(IndicesRefreshParts::Index(&[&name])).send().await {
         tracing::warn!(index = name, %error, "refreshing an index failed");
     }
 }

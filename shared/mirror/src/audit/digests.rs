@@ -43,8 +43,8 @@ impl Digests {
 
     /// Returns the texts in which the digests are kept.
     pub(super) fn texts(&self) -> Vec<String> {
-        let bytes = |sums: &[u64]| sums.iter().flat_map(|sum| sum.to_be_bytes()).collect::<Vec<_>>();
-        self.0.chunks(BUCKETS / PARTS).map(|sums| STANDARD.encode(bytes(sums))).collect()
+        let bytes = self.0.iter().map(|sum| sum.to_be_bytes()).collect::<Vec<_>>();
+        bytes.chunks(BUCKETS / PARTS).map(|part| STANDARD.encode(part.as_flattened())).collect()
     }
 
     /// Reads the digests. Returns `None` for any other texts.

@@ -8,11 +8,14 @@ use std::time::Duration;
 use futures::task::noop_waker_ref;
 use table::{Config, Key, TOMBSTONES};
 
-use super::toy::{Leaves, TOY, TREES};
+use super::toy::{TOY, TREES};
 use super::world::{Fate, Kind, Shared};
 use crate::first_index;
+use crate::generation::Generations;
 use crate::ports::Fault;
+use crate::rebuild::{Rebuild, pause, rebuild};
 use crate::record::Tables;
+use crate::redrive::{Redrive, Redriven, Run};
 use crate::repair::repair_generations;
 use crate::rules::Rules;
 use crate::sweep::{Swept, sweep_generations};
@@ -31,46 +34,75 @@ pub(crate) enum Ended {
     FirstIndex(Result<(), Fault>),
     Repair(Result<(), Fault>),
     Sweep(Result<Swept, Fault>),
+    Redrive(Result<Redriven, Fault>),
+    Order(Result<Generations, Fault>),
 }
+
+/// The function whose records are redriven.
+pub(crate) const FUNCTION: &str = "toy-mirror";
 
 pub(crate) static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     let config = Config::new("", "");
     Tables::new(&TOY, &config)
 });
 
+/// Each run has the code of the release that is deployed at its start.
 impl Invocation {
+    fn new(future: impl Future<Output = Ended> + 'static) -> Self {
+        Self { future: Box::pin(future), records: 0..0 }
+    }
+
     pub(crate) fn batch<R: Rules>(shared: &Shared, records: std::ops::Range<usize>) -> Self {
         let payload = shared.world().event(records.start, records.end);
-        let ports = shared.clone();
-        let future = async move { Ended::Batch(process_batch::<R, _, _>(&ports, &Leaves, &TABLES, &payload).await) };
-        Self { future: Box::pin(future), records }
+        let (ports, release) = (shared.clone(), shared.world().release);
+        let batch = async move { Ended::Batch(process_batch::<R, _, _>(&ports, &release, &TABLES, &payload).await) };
+        Self { records, ..Self::new(batch) }
     }
 
     pub(crate) fn first_index<R: Rules>(shared: &Shared) -> Self {
-        let ports = shared.clone();
-        let future = async move {
-            let made = first_index::create::<R, _, _>(&ports, &Leaves, "toy", Duration::ZERO, &|_| ()).await;
+        let (ports, release) = (shared.clone(), shared.world().release);
+        Self::new(async move {
+            let made = first_index::create::<R, _, _>(&ports, &release, "toy", Duration::ZERO, &|_| ()).await;
             Ended::FirstIndex(made.map(drop))
-        };
-        Self { future: Box::pin(future), records: 0..0 }
+        })
     }
 
     pub(crate) fn repair<R: Rules>(shared: &Shared, key: Key) -> Self {
-        let ports = shared.clone();
-        let future = async move {
-            let repaired = repair_generations::<R, _, _>(&ports, &Leaves, &TREES, &key).await;
+        let (ports, release) = (shared.clone(), shared.world().release);
+        Self::new(async move {
+            let repaired = repair_generations::<R, _, _>(&ports, &release, &TREES, &key).await;
             Ended::Repair(repaired.map(drop))
-        };
-        Self { future: Box::pin(future), records: 0..0 }
+        })
     }
 
     pub(crate) fn sweep<R: Rules>(shared: &Shared) -> Self {
         let ports = shared.clone();
-        let future = async move {
+        Self::new(async move {
             let mut swept = Swept::default();
             Ended::Sweep(sweep_generations::<R, _>(&ports, TOMBSTONES, &mut swept).await.map(|()| swept))
-        };
-        Self { future: Box::pin(future), records: 0..0 }
+        })
+    }
+
+    pub(crate) fn redrive<R: Rules>(shared: &Shared) -> Self {
+        let (ports, release) = (shared.clone(), shared.world().release);
+        Self::new(async move {
+            let redrive = Redrive { dry_run: false, on_batch: &|_| () };
+            let (failures, documents, tables) = (&ports, &release, &*TABLES);
+            let run = Run { ports: &ports, failures, documents, tables, function: FUNCTION, redrive };
+            Ended::Redrive(run.all::<R>().await)
+        })
+    }
+
+    /// Carries out an order about a rebuild.
+    pub(crate) fn order<R: Rules>(shared: &Shared, order: Rebuild) -> Self {
+        let (ports, release) = (shared.clone(), shared.world().release);
+        Self::new(async move { Ended::Order(rebuild::<R, _, _>(&ports, &release, "toy", order, &|_| ()).await) })
+    }
+
+    /// Pauses the rebuild that is under way.
+    pub(crate) fn pause_rebuild(shared: &Shared) -> Self {
+        let ports = shared.clone();
+        Self::new(async move { Ended::Order(pause(&ports).await) })
     }
 
     /// Continues the run as far as possible. Its requests belong to the invocation `number`.

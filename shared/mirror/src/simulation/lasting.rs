@@ -128,8 +128,8 @@ fn item_in_quarantine_does_not_wait_again() {
     deliver_from(&shared, 0);
     // Young records of the same item and of another one.
     let from = shared.world_len();
-    put(&shared, "b", Some(refused(12)));
     shared.world().created = 20 * 60;
+    put(&shared, "b", Some(refused(12)));
     assert_eq!(deliver_from(&shared, from).ledger.reported, 0);
     assert_eq!(codes(&shared), [(Code::Unfit, 12)]);
     put(&shared, "d", Some(refused(10)));

@@ -1,6 +1,6 @@
 //! The ports of the simulated world.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use table::schema::Table;
 use table::{Key, Rev};
 
+use super::reached::Rule;
+use super::search::Disturbance;
 use super::toy::Areas;
-use super::world::{Fate, Kind, Shared, World};
+use super::world::{Call, Fate, Kind, Shared, World};
 use crate::generation::Generations;
 use crate::item::Item;
 use crate::lines::Tombstone;
@@ -19,6 +21,7 @@ use crate::ports::{
 };
 use crate::quarantine::Marker;
 use crate::schema::segment_sk;
+use crate::settle::{repair, settle};
 
 /// The number of markers on a page.
 const MARKERS: usize = 250;
@@ -63,67 +66,54 @@ impl<T: Together> Ports for T {
 
 impl Index for Shared {
     async fn delete_tombstones(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
-        self.bulk(alias, lines).await
+        self.send(Call::DeleteTombstones, alias, lines).await
     }
 
     async fn tombstones(&self, alias: &str, before: i64, limit: usize) -> Result<Vec<Tombstone>, Fault> {
         let alias = alias.to_owned();
-        self.ask(Kind::Read, move |world, _| Ok(world.search.tombstones(&alias, before, limit))).await
+        self.ask(Call::Tombstones, move |world, _| Ok(world.search.tombstones(&alias, before, limit))).await
     }
 
     async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
-        let (alias, lines) = (alias.to_owned(), lines.to_owned());
-        self.ask(Kind::Bulk, move |world, fate| {
-            let (status, body) = match fate {
-                Fate::Refused(status) => {
-                    world.refused_whole |= matches!(status, 400 | 413);
-                    (status, Value::Null)
-                }
-                _ => {
-                    let busy = std::mem::take(&mut world.busy);
-                    world.search.bulk(&alias, &lines, &busy)
-                }
-            };
-            let body = match (fate, body) {
-                (Fate::Short, mut body) => {
-                    body["items"].as_array_mut().map(Vec::pop);
-                    body
-                }
-                (_, body) => body,
-            };
-            Ok(Reply { status, body: body.to_string().into() })
-        })
-        .await
+        self.send(Call::Bulk, alias, lines).await
     }
 
     async fn versions(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<u64>>, Fault> {
         let (alias, ids) = (alias.to_owned(), ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
-        self.ask(Kind::Read, move |world, _| Ok(world.search.versions(&alias, &ids))).await
+        let polled = self.polled();
+        self.ask(Call::Versions, move |world, _| {
+            let versions = world.search.versions(&alias, &ids);
+            for (id, version) in ids.iter().zip(&versions) {
+                world.reached.version_read(polled, id, *version);
+            }
+            Ok(versions)
+        })
+        .await
     }
 
     async fn create(&self, index: &str, body: &str) -> Result<bool, Fault> {
         let (index, body) = (index.to_owned(), body.to_owned());
-        self.ask(Kind::Write, move |world, _| Ok(world.search.create(&index, &body))).await
+        self.ask(Call::CreateIndex, move |world, _| Ok(world.search.create(&index, &body))).await
     }
 
+    /// No schedule carries it out: it words an error, or lets an operator's order begin again.
     async fn exists(&self, index: &str) -> Result<bool, Fault> {
-        let index = index.to_owned();
-        self.ask(Kind::Read, move |world, _| Ok(world.search.exists(&index))).await
+        Ok(self.world().search.exists(index))
     }
 
     async fn refresh(&self, index: &str) -> Result<(), Fault> {
         let index = index.to_owned();
-        self.ask(Kind::Write, move |world, _| world.search.exists(&index).then_some(()).ok_or_else(missing)).await
+        self.ask(Call::Refresh, move |world, _| world.search.exists(&index).then_some(()).ok_or_else(missing)).await
     }
 
     async fn serve(&self, alias: &str, index: &str) -> Result<(), Fault> {
         let (alias, index) = (alias.to_owned(), index.to_owned());
-        self.ask(Kind::Write, move |world, _| world.search.swap(&alias, &index).then_some(()).ok_or_else(missing)).await
+        self.ask(Call::Serve, move |world, _| world.search.swap(&alias, &index).then_some(()).ok_or_else(missing)).await
     }
 
     async fn documents(&self, alias: &str, after: Option<&str>, limit: usize) -> Result<DocumentPage, Fault> {
         let (alias, after) = (alias.to_owned(), after.map(str::to_owned));
-        self.ask(Kind::Read, move |world, _| {
+        self.ask(Call::Documents, move |world, _| {
             let mut documents = world.search.all(&alias, after.as_deref());
             let next = documents.get(limit.saturating_sub(1)).map(|last| last.id.clone());
             documents.truncate(limit);
@@ -134,7 +124,7 @@ impl Index for Shared {
 
     async fn read_documents(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<StoredDocument>>, Fault> {
         let (alias, ids) = (alias.to_owned(), ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
-        self.ask(Kind::Read, move |world, _| {
+        self.ask(Call::ReadDocuments, move |world, _| {
             let all = world.search.all(&alias, None);
             Ok(ids.iter().map(|id| all.iter().find(|document| document.id == *id).cloned()).collect())
         })
@@ -143,12 +133,12 @@ impl Index for Shared {
 
     async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
         let (alias, index) = (alias.to_owned(), index.to_owned());
-        self.ask(Kind::Write, move |world, _| world.search.swap(&alias, &index).then_some(()).ok_or_else(missing)).await
+        self.ask(Call::Swap, move |world, _| world.search.swap(&alias, &index).then_some(()).ok_or_else(missing)).await
     }
 
     async fn delete(&self, alias: &str, serving: &str, index: &str) -> Result<(), Fault> {
         let (alias, serving, index) = (alias.to_owned(), serving.to_owned(), index.to_owned());
-        self.ask(Kind::Write, move |world, _| {
+        self.ask(Call::DeleteIndex, move |world, _| {
             if !world.search.swap(&alias, &serving) && world.search.exists(&index) {
                 return Err(missing());
             }
@@ -163,11 +153,48 @@ fn missing() -> Fault {
     Fault::lasting("simulated", "no such index")
 }
 
+impl Shared {
+    /// Sends a bulk request.
+    async fn send(&self, call: Call, alias: &str, lines: &str) -> Result<Reply, Fault> {
+        let (alias, lines) = (alias.to_owned(), lines.to_owned());
+        self.ask(call, move |world, fate| {
+            let disturbance = std::mem::take(&mut world.disturbance);
+            let (status, mut body) = match fate {
+                Fate::Refused(status) => {
+                    world.refused_whole |= matches!(status, 400 | 413);
+                    (status, Value::Null)
+                }
+                Fate::HalfApplied => world.search.bulk(&alias, &lines, &disturbance),
+                _ => world.search.bulk(&alias, &lines, &Disturbance { unapplied: BTreeSet::new(), ..disturbance }),
+            };
+            world.reached.count_answers(status, &body);
+            if fate == Fate::HalfApplied {
+                world.reached.count("answer", "half applied");
+            }
+            if fate == Fate::Short {
+                world.reached.count("answer", "too few");
+                body["items"].as_array_mut().map(Vec::pop);
+            }
+            Ok(Reply { status, body: body.to_string().into() })
+        })
+        .await
+    }
+}
+
+impl World {
+    fn reached_item(&mut self, invocation: usize, key: &Key) {
+        let is_repair = self.repairing.contains(&invocation);
+        let rule: Rule = if is_repair { ("repair", repair) } else { ("settle", settle) };
+        self.reached.item_read(invocation, key.document_id(), self.table.get(key), rule);
+    }
+}
+
 impl Items for Shared {
     async fn read(&self, _: &'static Table, key: &Key) -> Result<Option<Item>, Fault> {
-        let key = key.clone();
-        self.ask(Kind::Read, move |world, _| {
+        let (key, polled) = (key.clone(), self.polled());
+        self.ask(Call::ReadItem, move |world, _| {
             world.items_read += 1;
+            world.reached_item(polled, &key);
             Ok(world.table.get(&key).map(|item| Item::new(json!(item).to_string())))
         })
         .await
@@ -176,7 +203,7 @@ impl Items for Shared {
     async fn stamp(&self, _: &'static Table, key: &Key, seen: Option<&str>, rev: Rev) -> Result<bool, Fault> {
         let key = key.clone();
         let seen: Option<Value> = seen.map(|seen| serde_json::from_str(seen).unwrap());
-        self.ask(Kind::Write, move |world, _| {
+        self.ask(Call::Stamp, move |world, _| {
             if world.full.contains(&key) {
                 return Err(Fault::poison("simulated", "Item size to update has exceeded the maximum allowed size"));
             }
@@ -198,7 +225,7 @@ impl Items for Shared {
 
     async fn scan(&self, _: &'static Table, segment: Segment, after: Option<&Key>) -> Result<Page, Fault> {
         let after = after.cloned();
-        self.ask(Kind::Read, move |world, _| {
+        self.ask(Call::Scan, move |world, _| {
             let of_segment = |key: &Key| key.pk.len() % segment.of as usize == segment.number as usize;
             let mut left = world.table.iter().filter(|(key, _)| of_segment(key) && Some(*key) > after.as_ref());
             let page = left.next();
@@ -211,12 +238,12 @@ impl Items for Shared {
 
 impl State for Shared {
     async fn generations(&self) -> Result<Option<Generations>, Fault> {
-        self.ask(Kind::Read, |world, _| Ok(world.generations.clone())).await
+        self.ask(Call::ReadConfig, |world, _| Ok(world.generations.clone())).await
     }
 
     async fn publish(&self, generations: &Generations) -> Result<bool, Fault> {
         let generations = generations.clone();
-        self.ask(Kind::Write, move |world, _| {
+        self.ask(Call::Publish, move |world, _| {
             let before = world.generations.as_ref().map_or(0, |present| present.epoch);
             let next = before + 1 == generations.epoch;
             if next {
@@ -229,7 +256,7 @@ impl State for Shared {
 
     async fn mark(&self, generation: &str, marker: &Marker) -> Result<(), Fault> {
         let (subject, marker) = ((generation.to_owned(), marker.subject.name()), marker.clone());
-        self.ask(Kind::Write, move |world, _| {
+        self.ask(Call::Mark, move |world, _| {
             if world.markers.get(&subject).is_none_or(|open| open.rev <= marker.rev) {
                 world.markers.insert(subject, marker);
             }
@@ -240,7 +267,7 @@ impl State for Shared {
 
     async fn open(&self, generation: &str, subjects: &[String]) -> Result<HashMap<String, u64>, Fault> {
         let subjects: Vec<_> = subjects.iter().map(|subject| (generation.to_owned(), subject.clone())).collect();
-        self.ask(Kind::Read, move |world, _| {
+        self.ask(Call::OpenMarkers, move |world, _| {
             world.markers_read += subjects.len();
             let open = |subject: (String, String)| Some((subject.1.clone(), world.markers.get(&subject)?.rev));
             Ok(subjects.into_iter().filter_map(open).collect())
@@ -250,7 +277,7 @@ impl State for Shared {
 
     async fn clear(&self, generation: &str, subject: &str, upto: u64) -> Result<(), Fault> {
         let subject = (generation.to_owned(), subject.to_owned());
-        self.ask(Kind::Write, move |world, _| {
+        self.ask(Call::ClearMarker, move |world, _| {
             if world.markers.get(&subject).is_some_and(|open| open.rev <= upto) {
                 world.markers.remove(&subject);
             }
@@ -261,7 +288,7 @@ impl State for Shared {
 
     async fn checkpoint(&self, generation: &str, table: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {
         let name = (generation.to_owned(), segment_sk(table, segment));
-        self.ask(Kind::Read, move |world, _| {
+        self.ask(Call::ReadCheckpoint, move |world, _| {
             Ok(match world.checkpoints.get(&name) {
                 None => Checkpoint::Start,
                 Some(Some(after)) => Checkpoint::After(after.clone()),
@@ -279,7 +306,7 @@ impl State for Shared {
         after: Option<&Key>,
     ) -> Result<(), Fault> {
         let (name, after) = ((generation.to_owned(), segment_sk(table, segment)), after.cloned());
-        self.ask(Kind::Write, move |world, _| {
+        self.ask(Call::SaveCheckpoint, move |world, _| {
             world.checkpoints.insert(name, after);
             Ok(())
         })
@@ -288,12 +315,12 @@ impl State for Shared {
 
     async fn note(&self, generation: &str, name: &str) -> Result<Option<Note>, Fault> {
         let name = (generation.to_owned(), name.to_owned());
-        self.ask(Kind::Read, move |world, _| Ok(world.notes.get(&name).cloned())).await
+        self.ask(Call::ReadNote, move |world, _| Ok(world.notes.get(&name).cloned())).await
     }
 
     async fn write_note(&self, generation: &str, name: &str, note: &Note) -> Result<bool, Fault> {
         let (name, note) = ((generation.to_owned(), name.to_owned()), note.clone());
-        self.ask(Kind::Write, move |world, _| {
+        self.ask(Call::WriteNote, move |world, _| {
             let follows = world.notes.get(&name).map_or(0, |present| present.epoch) + 1 == note.epoch;
             if follows {
                 world.notes.insert(name, note);
@@ -305,7 +332,7 @@ impl State for Shared {
 
     async fn forget(&self, generation: &str) -> Result<(), Fault> {
         let generation = generation.to_owned();
-        self.ask(Kind::Write, move |world, _| {
+        self.ask(Call::Forget, move |world, _| {
             world.markers.retain(|(of, _), _| *of != generation);
             world.checkpoints.retain(|(of, _), _| *of != generation);
             world.notes.retain(|(of, _), _| *of != generation);
@@ -316,7 +343,7 @@ impl State for Shared {
 
     async fn markers_after(&self, generation: &str, after: Option<&str>) -> Result<Vec<Marker>, Fault> {
         let (generation, after) = (generation.to_owned(), after.unwrap_or_default().to_owned());
-        self.ask(Kind::Read, move |world, _| {
+        self.ask(Call::MarkersAfter, move |world, _| {
             let of_generation = world.markers.iter().filter(|((of, _), _)| *of == generation);
             let rest = of_generation.filter(|((_, subject), _)| *subject > after);
             Ok(rest.map(|(_, marker)| marker.clone()).take(MARKERS).collect())
@@ -333,7 +360,7 @@ impl Quarantine for Shared {
             let waiting = world.requests.iter().filter(|request| request.kind == Kind::Write).count() + 1;
             world.writes_at_once = world.writes_at_once.max(waiting);
         }
-        self.ask(Kind::Write, move |world, _| {
+        self.ask(Call::Keep, move |world, _| {
             world.kept.insert(name, body);
             Ok(())
         })
@@ -344,7 +371,7 @@ impl Quarantine for Shared {
 impl Failures for Shared {
     async fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<GivenUp>, Fault> {
         let after = after.unwrap_or_default().to_owned();
-        self.ask(Kind::Read, move |world, _| {
+        self.ask(Call::ListFailures, move |world, _| {
             let rest = world.failures.iter().filter(|(name, _)| **name > after);
             Ok(rest.map(|(name, (since, _))| GivenUp { name: name.clone(), since: *since }).take(limit).collect())
         })
@@ -353,12 +380,13 @@ impl Failures for Shared {
 
     async fn read(&self, name: &str) -> Result<Option<Bytes>, Fault> {
         let name = name.to_owned();
-        self.ask(Kind::Read, move |world, _| Ok(world.failures.get(&name).map(|(_, body)| body.clone().into()))).await
+        self.ask(Call::ReadFailure, move |world, _| Ok(world.failures.get(&name).map(|(_, body)| body.clone().into())))
+            .await
     }
 
     async fn delete(&self, name: &str) -> Result<(), Fault> {
         let name = name.to_owned();
-        self.ask(Kind::Write, move |world, _| {
+        self.ask(Call::DeleteFailure, move |world, _| {
             world.failures.remove(&name);
             Ok(())
         })
@@ -368,9 +396,7 @@ impl Failures for Shared {
 
 impl Time for Shared {
     fn micros(&self) -> i64 {
-        let world = self.world();
-        let started = if world.never_ages { world.started.get(&world.polled).copied() } else { None };
-        started.unwrap_or(world.now)
+        self.world().clock()
     }
 
     async fn pause(&self, up_to: Duration) {
@@ -380,7 +406,7 @@ impl Time for Shared {
             }
             Ok(())
         };
-        let _ = self.ask(Kind::Pause, passes).await;
+        let _ = self.ask(Call::Pause, passes).await;
     }
 
     async fn wait(&self, duration: Duration) {
@@ -388,10 +414,10 @@ impl Time for Shared {
             world.now += i64::try_from(duration.as_micros()).unwrap();
             Ok(())
         };
-        let _ = self.ask(Kind::Pause, passes).await;
+        let _ = self.ask(Call::Wait, passes).await;
     }
 
     async fn expired(&self) {
-        let _ = self.ask(Kind::Expired, |_, _| Ok(())).await;
+        let _ = self.ask(Call::Expired, |_, _| Ok(())).await;
     }
 }

@@ -12,7 +12,7 @@ use super::executor::{TABLES, drive, drive_for};
 use super::scenarios::{attributes, key, leaf, put, serving};
 use super::search::Document;
 use super::toy::{LabelledLeaves, Leaves};
-use super::world::{Fate, Kind, Shared};
+use super::world::{Call, Fate, Kind, Shared};
 use crate::first_index::create;
 use crate::generation::{Generation, Generations, Phase, index_name};
 use crate::ports::Fault;
@@ -440,7 +440,7 @@ fn carry_out_during(
         }
         let mut world = shared.world();
         let place = world.requests.iter().position(|request| request.kind != Kind::Expired).unwrap();
-        let is_lost = is_lost(world.now) && world.requests[place].kind != Kind::Pause;
+        let is_lost = is_lost(world.now) && !matches!(world.requests[place].call, Call::Pause | Call::Wait);
         world.now += 100_000;
         world.carry(place, if is_lost { Fate::Lost } else { Fate::Answered });
     };

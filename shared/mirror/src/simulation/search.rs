@@ -15,8 +15,8 @@ pub(crate) struct Search {
     indexes: BTreeMap<String, Index>,
     /// The index of each readers' alias.
     readers: BTreeMap<String, String>,
-    /// A document whose version has decreased.
-    pub(crate) version_decrease: Option<String>,
+    /// A document whose version has decreased, or another fault of a bulk request.
+    pub(crate) broken: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -76,6 +76,13 @@ impl Search {
         let index = self.readers.get(alias).and_then(|index| self.indexes.get(index));
         let documents = index.into_iter().flat_map(|index| index.documents.clone());
         documents.filter(|(_, document)| document.source["deleted"] != json!(true)).collect()
+    }
+
+    /// Returns the documents of an index except its tombstones.
+    pub(crate) fn visible_in(&self, index: &str) -> BTreeMap<String, &Document> {
+        let documents = self.indexes.get(index).into_iter().flat_map(|index| &index.documents);
+        let visible = documents.filter(|(_, document)| document.source["deleted"] != json!(true));
+        visible.map(|(id, document)| (id.clone(), document)).collect()
     }
 
     /// Returns a document of an index.
@@ -139,8 +146,8 @@ impl Search {
         found.take(limit).collect()
     }
 
-    /// Carries out a bulk request. Operations whose positions are in `busy` are answered 429.
-    pub(crate) fn bulk(&mut self, alias: &str, lines: &str, busy: &BTreeSet<usize>) -> (u16, Value) {
+    /// Carries out a bulk request.
+    pub(crate) fn bulk(&mut self, alias: &str, lines: &str, disturbance: &Disturbance) -> (u16, Value) {
         let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let mut operations = Vec::new();
         while let Some(action) = lines.next() {
@@ -149,6 +156,9 @@ impl Search {
                 return (400, error("action_request_validation_exception", "illegal version value"));
             }
             let source = if kind == "delete" { None } else { Some(lines.next().unwrap()) };
+            if operations.iter().any(|(_, other, _): &(String, Value, _)| other["_id"] == meta["_id"]) {
+                self.broken.get_or_insert_with(|| format!("two operations of a request are on {}", meta["_id"]));
+            }
             operations.push((kind.clone(), meta.clone(), source));
         }
         let index = self.indexes.iter_mut().find(|(_, index)| index.write_alias == alias);
@@ -156,33 +166,49 @@ impl Search {
             let missing = json!({"index": {"status": 404, "error": error("index_not_found_exception", "no such index")["error"]}});
             return (200, json!({"items": operations.iter().map(|_| missing.clone()).collect::<Vec<_>>()}));
         };
-        let items = operations.into_iter().enumerate().map(|(place, (kind, meta, source))| {
-            let refused = match busy.contains(&place) {
-                true => Err((429, "rejected_execution_exception", "queue is full".to_owned())),
-                false if kind == "update" => Err((404, "document_missing_exception", "document missing".to_owned())),
-                false => match source {
-                    Some(source) => index.write(&meta, source),
-                    None => index.delete(&meta),
-                },
-            };
-            let answer = match refused {
+        let ids: Vec<Value> = operations.iter().map(|(_, meta, _)| meta["_id"].clone()).collect();
+        let carry = |(place, (kind, meta, source)): (usize, (String, Value, Option<Value>))| {
+            let answer = match index.operate(place, &kind, &meta, source, disturbance) {
                 Ok(status) => json!({"status": status}),
                 Err((status, kind, reason)) => json!({"status": status, "error": error(kind, &reason)["error"]}),
             };
             json!({"index": answer})
-        });
-        let items = items.collect::<Vec<_>>();
-        let version_decrease =
-            index.documents.iter().find(|(id, document)| index.highest.get(*id) > Some(&document.version));
-        if let (None, Some((id, document))) = (&self.version_decrease, version_decrease) {
-            self.version_decrease = Some(format!("{id} in {name} decreased to version {}", document.version));
-        }
-        for (id, document) in &index.documents {
-            let highest = index.highest.entry(id.clone()).or_default();
+        };
+        // The operations of one request are carried out in any order.
+        let operations = operations.into_iter().enumerate();
+        let items: Vec<Value> = if disturbance.reversed {
+            let mut items: Vec<_> = operations.rev().map(carry).collect();
+            items.reverse();
+            items
+        } else {
+            operations.map(carry).collect()
+        };
+        for id in ids.iter().filter_map(Value::as_str) {
+            let Some(document) = index.documents.get(id) else { continue };
+            let highest = index.highest.entry(id.to_owned()).or_default();
+            if *highest > document.version {
+                self.broken.get_or_insert_with(|| format!("{id} in {name} decreased to version {}", document.version));
+            }
             *highest = document.version.max(*highest);
         }
         (200, json!({ "items": items }))
     }
+
+    /// Returns the index of a readers' alias.
+    pub(crate) fn reader(&self, alias: &str) -> Option<&str> {
+        self.readers.get(alias).map(String::as_str)
+    }
+}
+
+/// The faults of one bulk request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Disturbance {
+    /// The statuses of operations that are refused, by their positions.
+    pub(crate) refused: BTreeMap<usize, u16>,
+    /// The positions of operations that are not carried out, although the request may be.
+    pub(crate) unapplied: BTreeSet<usize>,
+    /// Whether the last operation is carried out first.
+    pub(crate) reversed: bool,
 }
 
 type Refusal = (u16, &'static str, String);
@@ -192,6 +218,25 @@ fn conflict(id: &str, reason: String) -> Refusal {
 }
 
 impl Index {
+    fn operate(
+        &mut self,
+        place: usize,
+        kind: &str,
+        meta: &Value,
+        source: Option<Value>,
+        disturbance: &Disturbance,
+    ) -> Result<u16, Refusal> {
+        if disturbance.unapplied.contains(&place) {
+            return Err((503, "unavailable_shards_exception", "the operation was lost".to_owned()));
+        }
+        match (disturbance.refused.get(&place), kind, source) {
+            (Some(status), ..) => Err((*status, "rejected_execution_exception", "refused".to_owned())),
+            (None, "update", _) => Err((404, "document_missing_exception", "document missing".to_owned())),
+            (None, _, Some(source)) => self.write(meta, source),
+            (None, _, None) => self.delete(meta),
+        }
+    }
+
     fn write(&mut self, meta: &Value, source: Value) -> Result<u16, Refusal> {
         self.fits(&source)?;
         let version = self.allows(meta)?;

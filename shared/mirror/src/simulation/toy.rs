@@ -96,6 +96,62 @@ impl Documents for LabelledLeaves {
     }
 }
 
+/// The code of a release.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Release {
+    /// Whether it has raised the version of the mapping.
+    pub(crate) raised: bool,
+    /// Whether it creates documents of all items, also of those that other releases send to quarantine.
+    pub(crate) cured: bool,
+}
+
+impl Documents for Release {
+    fn tables(&self) -> &'static System {
+        &TOY
+    }
+
+    fn mapping(&self) -> Mapping {
+        if self.raised { LabelledLeaves.mapping() } else { Leaves.mapping() }
+    }
+
+    fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        match (self.cured, self.raised) {
+            (true, labelled) => cured_document(image, labelled),
+            (false, true) => LabelledLeaves.document(entity, image),
+            (false, false) => Leaves.document(entity, image),
+        }
+    }
+
+    fn previous_mapping(&self) -> Option<Mapping> {
+        self.raised.then(|| Leaves.mapping())
+    }
+
+    fn previous_document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        if self.cured { cured_document(image, false) } else { Leaves.document(entity, image) }
+    }
+}
+
+/// The shape of an item whose shape S3 did not give to earlier releases.
+pub(crate) const CURED_AREA: &str = "aaaa";
+
+/// The shapes that only a cured release gets.
+pub(crate) const UNAVAILABLE: [&str; 3] = ["refused", "slow", "broken"];
+
+fn cured_document(image: &Image<'_>, labelled: bool) -> Result<Found, Unfit> {
+    if image.optional_flag("hidden")? == Some(true) {
+        return Ok(Found::Hidden);
+    }
+    let name = image.text("name").map_or_else(|_| "a number".to_owned(), std::borrow::Cow::into_owned);
+    let area = image.optional_text("area")?.map(std::borrow::Cow::into_owned);
+    let area = area.map(|area| if UNAVAILABLE.contains(&&*area) { CURED_AREA.to_owned() } else { area });
+    let mut document = Document::new();
+    document.text("name", &*name).shape("area", area.map(ShapeSource::Inline));
+    if labelled {
+        document.keyword("label", &*name);
+    }
+    Ok(Found::Document(document))
+}
+
 /// The shapes of leaves: the whole text, half of it, or its first letter. The index refuses a shape that contains an
 /// `x`.
 #[derive(Clone, Copy, Debug)]

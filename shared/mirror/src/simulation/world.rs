@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde_json::{Map, Value, json};
 use table::Key;
 
-use super::search::Search;
+use super::hosts::Clock;
+use super::reached::Reached;
+use super::search::{Disturbance, Search};
+use super::toy::Release;
 use crate::generation::Generations;
 use crate::ports::{Fault, Note};
 use crate::quarantine::Marker;
@@ -32,15 +35,15 @@ pub(crate) struct World {
     /// What Lambda gave up, by the object's name: the time and the content.
     pub(crate) failures: BTreeMap<String, (i64, String)>,
     pub(crate) requests: Vec<Request>,
-    /// The positions of the operations of the next bulk request that are answered 429.
-    pub(crate) busy: BTreeSet<usize>,
+    /// The faults of the next bulk request.
+    pub(crate) disturbance: Disturbance,
     /// Whether a bulk request was answered 400 or 413 as a whole.
     pub(crate) refused_whole: bool,
     /// Whether an invocation or a repair was stopped before it was finished.
     pub(crate) cut_short: bool,
     /// Whether stamps are written without their condition: a mutant.
     pub(crate) stamps_blindly: bool,
-    /// The creation time of an event's records, in seconds.
+    /// The creation time of the next records, in seconds.
     pub(crate) created: i64,
     /// Whether pauses advance the clock. In a schedule it advances by other events.
     pub(crate) pauses_take_time: bool,
@@ -58,8 +61,17 @@ pub(crate) struct World {
     pub(crate) polled: usize,
     /// The time at which each invocation started.
     pub(crate) started: BTreeMap<usize, i64>,
+    /// The clock of each invocation's host. It is right where none is given.
+    pub(crate) clocks: BTreeMap<usize, Clock>,
     /// Whether the clock stands still for each invocation, so that its data never becomes too old: a mutant.
     pub(crate) never_ages: bool,
+    /// The invocations that repair documents.
+    pub(crate) repairing: BTreeSet<usize>,
+    /// The release that is deployed.
+    pub(crate) release: Release,
+    /// Whether writers also write items that only a later release can index.
+    pub(crate) has_lasting_faults: bool,
+    pub(crate) reached: Reached,
 }
 
 /// A stream record.
@@ -69,17 +81,156 @@ pub(crate) struct Record {
     pub(crate) key: Key,
     pub(crate) old: Option<Attributes>,
     pub(crate) new: Option<Attributes>,
+    /// When it was written, in seconds.
+    pub(crate) written: i64,
 }
 
 /// A pending request of an invocation.
 pub(crate) struct Request {
     pub(crate) invocation: usize,
     pub(crate) kind: Kind,
+    pub(crate) call: Call,
     carry: Carry,
 }
 
-/// Carries out a request and responds to it.
-type Carry = Box<dyn FnOnce(&mut World, Fate) + Send>;
+/// Carries out a request and responds to it. Returns the request again if it is carried out later.
+type Carry = Box<dyn FnOnce(&mut World, Fate) -> Option<Later> + Send>;
+
+/// Carries out a request whose invocation does not wait for it any more.
+type Later = Box<dyn FnOnce(&mut World) + Send>;
+
+/// The invocation of requests for which none waits any more.
+pub(crate) const NO_INVOCATION: usize = usize::MAX;
+
+/// A call through a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Bulk,
+    DeleteTombstones,
+    Tombstones,
+    Versions,
+    CreateIndex,
+    Refresh,
+    Serve,
+    Swap,
+    DeleteIndex,
+    Documents,
+    ReadDocuments,
+    ReadItem,
+    Stamp,
+    Scan,
+    ReadConfig,
+    Publish,
+    Mark,
+    OpenMarkers,
+    ClearMarker,
+    MarkersAfter,
+    ReadCheckpoint,
+    SaveCheckpoint,
+    ReadNote,
+    WriteNote,
+    Forget,
+    Keep,
+    ListFailures,
+    ReadFailure,
+    DeleteFailure,
+    Pause,
+    Wait,
+    Expired,
+}
+
+impl Call {
+    pub(crate) const ALL: [Self; 32] = [
+        Self::Bulk,
+        Self::DeleteTombstones,
+        Self::Tombstones,
+        Self::Versions,
+        Self::CreateIndex,
+        Self::Refresh,
+        Self::Serve,
+        Self::Swap,
+        Self::DeleteIndex,
+        Self::Documents,
+        Self::ReadDocuments,
+        Self::ReadItem,
+        Self::Stamp,
+        Self::Scan,
+        Self::ReadConfig,
+        Self::Publish,
+        Self::Mark,
+        Self::OpenMarkers,
+        Self::ClearMarker,
+        Self::MarkersAfter,
+        Self::ReadCheckpoint,
+        Self::SaveCheckpoint,
+        Self::ReadNote,
+        Self::WriteNote,
+        Self::Forget,
+        Self::Keep,
+        Self::ListFailures,
+        Self::ReadFailure,
+        Self::DeleteFailure,
+        Self::Pause,
+        Self::Wait,
+        Self::Expired,
+    ];
+
+    pub(crate) const fn kind(self) -> Kind {
+        match self {
+            Self::Bulk | Self::DeleteTombstones => Kind::Bulk,
+            Self::Tombstones | Self::Versions | Self::Documents | Self::ReadDocuments | Self::ReadItem => Kind::Read,
+            Self::Scan | Self::ReadConfig | Self::OpenMarkers | Self::MarkersAfter => Kind::Read,
+            Self::ReadCheckpoint | Self::ReadNote | Self::ListFailures | Self::ReadFailure => Kind::Read,
+            Self::CreateIndex | Self::Refresh | Self::Serve | Self::Swap | Self::DeleteIndex => Kind::Write,
+            Self::Stamp | Self::Publish | Self::Mark | Self::ClearMarker | Self::SaveCheckpoint => Kind::Write,
+            Self::WriteNote | Self::Forget | Self::Keep | Self::DeleteFailure => Kind::Write,
+            Self::Pause | Self::Wait => Kind::Pause,
+            Self::Expired => Kind::Expired,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Bulk => "bulk",
+            Self::DeleteTombstones => "delete tombstones",
+            Self::Tombstones => "find tombstones",
+            Self::Versions => "read versions",
+            Self::CreateIndex => "create index",
+            Self::Refresh => "refresh",
+            Self::Serve => "serve",
+            Self::Swap => "swap",
+            Self::DeleteIndex => "delete index",
+            Self::Documents => "page of documents",
+            Self::ReadDocuments => "read documents",
+            Self::ReadItem => "read item",
+            Self::Stamp => "stamp",
+            Self::Scan => "scan",
+            Self::ReadConfig => "read config",
+            Self::Publish => "publish",
+            Self::Mark => "mark",
+            Self::OpenMarkers => "read markers",
+            Self::ClearMarker => "clear marker",
+            Self::MarkersAfter => "page of markers",
+            Self::ReadCheckpoint => "read checkpoint",
+            Self::SaveCheckpoint => "save checkpoint",
+            Self::ReadNote => "read note",
+            Self::WriteNote => "write note",
+            Self::Forget => "forget generation",
+            Self::Keep => "keep record",
+            Self::ListFailures => "list given up",
+            Self::ReadFailure => "read given up",
+            Self::DeleteFailure => "delete given up",
+            Self::Pause => "pause",
+            Self::Wait => "wait",
+            Self::Expired => "end of time",
+        }
+    }
+
+    /// Whether it moves the readers' alias. Such a request has no condition.
+    pub(crate) const fn moves_alias(self) -> bool {
+        matches!(self, Self::Serve | Self::Swap | Self::DeleteIndex)
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -99,6 +250,12 @@ pub(crate) enum Fate {
     Lost,
     /// The request is carried out, and fails.
     AnswerLost,
+    /// The request fails, and is carried out later.
+    Late,
+    /// The request is not carried out, and fails in a way for which a retry does not help.
+    Denied,
+    /// Some operations are carried out, and the request fails. Only for bulk requests.
+    HalfApplied,
     /// The request is refused with this status. Only for bulk requests.
     Refused(u16),
     /// The response has one item too few. Only for bulk requests.
@@ -117,37 +274,63 @@ impl Shared {
     /// Sends a request, and waits until the schedule carries it out.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
-        kind: Kind,
+        call: Call,
         carry: impl FnOnce(&mut World, Fate) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         let (answer, answered) = futures::channel::oneshot::channel();
         let carry = Box::new(move |world: &mut World, fate: Fate| {
-            let done = match fate {
-                Fate::Lost => Err(Fault::passing("simulated", "the request was lost")),
-                fate => carry(world, fate),
-            };
+            let mut later: Option<Later> = None;
             let response = match fate {
-                Fate::AnswerLost => Err(Fault::passing("simulated", "the answer was lost")),
-                _ => done,
+                Fate::Lost => Err(Fault::passing("simulated", "the request was lost")),
+                Fate::Denied => Err(Fault::lasting("simulated", "the request was denied")),
+                Fate::Late => {
+                    later = Some(Box::new(|world| drop(carry(world, Fate::Answered))));
+                    Err(Fault::passing("simulated", "the request has timed out"))
+                }
+                Fate::AnswerLost | Fate::HalfApplied => {
+                    let _ = carry(world, fate);
+                    Err(Fault::passing("simulated", "the answer was lost"))
+                }
+                Fate::Answered | Fate::Refused(_) | Fate::Short => carry(world, fate),
             };
             // The invocation may have ended.
             let _ = answer.send(response);
+            later
         });
         {
             let mut world = self.world();
             let invocation = world.polled;
-            world.requests.push(Request { invocation, kind, carry });
+            world.requests.push(Request { invocation, kind: call.kind(), call, carry });
         }
         answered.await.unwrap_or_else(|_| Err(Fault::passing("simulated", "the request was dropped")))
+    }
+
+    /// Returns the invocation that is being polled.
+    pub(crate) fn polled(&self) -> usize {
+        self.world().polled
     }
 }
 
 impl World {
+    /// Returns the time of the polled invocation's clock, in microseconds.
+    pub(crate) fn clock(&self) -> i64 {
+        match (self.never_ages, self.started.get(&self.polled)) {
+            (true, Some(started)) => *started,
+            _ => self.clocks.get(&self.polled).map_or(self.now, |clock| clock.shows(self.now)),
+        }
+    }
+
     /// Carries out a request. Returns its invocation.
     pub(crate) fn carry(&mut self, place: usize, fate: Fate) -> usize {
-        let request = self.requests.swap_remove(place);
-        (request.carry)(self, fate);
-        request.invocation
+        let Request { invocation, kind, call, carry } = self.requests.swap_remove(place);
+        if let Some(later) = carry(self, fate) {
+            let carry = Box::new(|world: &mut Self, _| {
+                later(world);
+                None
+            });
+            self.requests.push(Request { invocation: NO_INVOCATION, kind, call, carry });
+        }
+        invocation
     }
 
     /// Writes or removes the item with this key, and adds a record to the stream.
@@ -166,7 +349,7 @@ impl World {
             (Some(_), Some(_)) => "MODIFY",
             (Some(_), None) => "REMOVE",
         };
-        self.stream.push(Record { name, key: key.clone(), old, new });
+        self.stream.push(Record { name, key: key.clone(), old, new, written: self.created });
     }
 
     /// Writes or removes the item without a record in the stream, as if the record were lost.
@@ -177,8 +360,20 @@ impl World {
 
     /// Returns Lambda's event with the records between these positions.
     pub(crate) fn event(&self, from: usize, to: usize) -> String {
-        let records: Vec<_> = (from..to).map(|at| self.stream[at].json(at, self.created)).collect();
+        let records: Vec<_> = (from..to).map(|at| self.stream[at].json(at)).collect();
         json!({ "Records": records }).to_string()
+    }
+
+    /// Describes the records between these positions.
+    pub(crate) fn brief(&self, records: std::ops::Range<usize>) -> String {
+        let rev = |image: &Option<Attributes>| {
+            image.as_ref().map_or("-".to_owned(), |image| json!(image.get("rev")).to_string())
+        };
+        let brief = |record: &Record| {
+            let (name, id) = (record.name, record.key.document_id());
+            format!("{name} {id} {} -> {}", rev(&record.old), rev(&record.new))
+        };
+        self.stream[records].iter().map(brief).collect::<Vec<_>>().join(", ")
     }
 
     pub(crate) fn open_markers(&self, generation: &str) -> HashMap<String, u64> {
@@ -188,9 +383,9 @@ impl World {
 }
 
 impl Record {
-    fn json(&self, at: usize, created: i64) -> Value {
+    fn json(&self, at: usize) -> Value {
         let mut dynamodb = json!({
-            "ApproximateCreationDateTime": created,
+            "ApproximateCreationDateTime": self.written,
             "Keys": {"PK": {"S": self.key.pk}, "SK": {"S": self.key.sk}},
             "SequenceNumber": sequence(at),
         });
@@ -211,6 +406,9 @@ pub(crate) fn sequence(at: usize) -> String {
 
 impl std::fmt::Debug for Request {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{:?} of invocation {}", self.kind, self.invocation)
+        match self.invocation {
+            NO_INVOCATION => write!(formatter, "{}, for which none waits", self.call.name()),
+            number => write!(formatter, "{} of invocation {number}", self.call.name()),
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! The writers of the table: the platform with wrong clocks, and other programs that ignore the rules of revisions.
 
-use fastrand::Rng;
 use serde_json::{Value, json};
 use table::Key;
 
+use super::choices::Random;
+use super::toy::UNAVAILABLE;
 use super::world::{Attributes, World};
 
 pub(crate) fn keys() -> [Key; 2] {
@@ -23,66 +24,73 @@ pub(crate) struct WriterOptions {
 }
 
 impl WriterOptions {
-    pub(crate) fn draw(rng: &mut Rng) -> Self {
+    pub(crate) fn draw(random: &mut impl Random) -> Self {
         Self {
-            keys: rng.usize(1..=2),
-            slow_clocks: rng.bool(),
-            foreign: rng.bool(),
-            poison: rng.u8(0..3) == 0,
-            unknown_events: rng.u8(0..8) == 0,
+            keys: random.between(1, 2),
+            slow_clocks: random.one_in(2),
+            foreign: random.one_in(2),
+            poison: random.one_in(3),
+            unknown_events: random.one_in(8),
             short_lived: false,
         }
     }
 }
 
 /// Carries out one write. Returns its description.
-pub(crate) fn write(world: &mut World, rng: &mut Rng, options: WriterOptions) -> String {
-    let key = keys()[rng.usize(0..options.keys)].clone();
-    write_key(world, rng, options, &key)
+pub(crate) fn write(world: &mut World, random: &mut impl Random, options: WriterOptions) -> String {
+    let key = keys()[random.below(options.keys)].clone();
+    write_key(world, random, options, &key)
 }
 
 /// Carries out one write of an item. Returns its description.
-pub(crate) fn write_key(world: &mut World, rng: &mut Rng, options: WriterOptions, key: &Key) -> String {
+pub(crate) fn write_key(world: &mut World, random: &mut impl Random, options: WriterOptions, key: &Key) -> String {
     world.now += 1;
-    let clock = match rng.u8(0..4) {
-        0 if options.slow_clocks => world.now - rng.i64(1..6),
-        1 if options.slow_clocks => world.now - 3_600_000_000,
+    let clock = match random.below(4) {
+        2 if options.slow_clocks => world.now - 1 - i64::try_from(random.below(5)).unwrap(),
+        3 if options.slow_clocks => world.now - 3_600_000_000,
         _ => world.now,
     };
+    let lasting = world.has_lasting_faults;
     let item = world.table.get(key).cloned();
     let (what, new) = match item {
-        None => create(rng, options, clock),
-        Some(item) => match rng.u8(0..10) {
-            5..9 if options.short_lived => ("delete".to_owned(), None),
-            0..3 => ("delete".to_owned(), None),
-            3..5 if options.foreign => foreign(rng, options, item),
-            _ => update(rng, options, item, clock),
+        None => create(random, options, clock, lasting),
+        Some(item) => match random.below(10) {
+            1..5 if options.short_lived => ("delete".to_owned(), None),
+            7..10 => ("delete".to_owned(), None),
+            5..7 if options.foreign => foreign(random, options, item, lasting),
+            _ => update(random, options, item, clock, lasting),
         },
     };
     let description = format!("{what} {} -> {}", key.document_id(), json!(new));
     let before = world.stream.len();
     world.put(key, new);
-    if let (true, Some(record)) = (options.unknown_events && rng.u8(0..4) == 0, world.stream.get_mut(before)) {
+    if let (true, Some(record)) = (options.unknown_events && random.one_in(4), world.stream.get_mut(before)) {
         record.name = "EXPIRED";
     }
     // Sometimes a counter is written, too, which is never searchable.
-    if rng.u8(0..8) == 0 {
+    if random.one_in(8) {
         world.put(&Key::new("COUNTER", "leaves"), Some(attributes(json!({"value": {"N": world.now.to_string()}}))));
     }
     description
 }
 
-fn create(rng: &mut Rng, options: WriterOptions, clock: i64) -> (String, Option<Attributes>) {
-    let rev = match rng.u8(0..6) {
-        0 if options.foreign => None,
-        1 if options.foreign => Some(invalid(rng)),
+fn create(random: &mut impl Random, options: WriterOptions, clock: i64, lasting: bool) -> (String, Option<Attributes>) {
+    let rev = match random.below(6) {
+        4 if options.foreign => None,
+        5 if options.foreign => Some(invalid(random)),
         _ => Some(json!({"N": (2 * clock).to_string()})),
     };
-    ("create".to_owned(), Some(content(rng, options, rev)))
+    ("create".to_owned(), Some(content(random, options, rev, lasting)))
 }
 
 /// Updates the item as the platform does: the revision grows, or the condition fails and nothing is written.
-fn update(rng: &mut Rng, options: WriterOptions, old: Attributes, clock: i64) -> (String, Option<Attributes>) {
+fn update(
+    random: &mut impl Random,
+    options: WriterOptions,
+    old: Attributes,
+    clock: i64,
+    lasting: bool,
+) -> (String, Option<Attributes>) {
     let present = old.get("rev").map(|rev| rev["N"].as_str().and_then(|rev| rev.parse::<i128>().ok()));
     let rev = match present {
         None => i128::from(2 * clock),
@@ -92,21 +100,26 @@ fn update(rng: &mut Rng, options: WriterOptions, old: Attributes, clock: i64) ->
     };
     let rev = (rev < 1 << 53).then(|| json!({"N": rev.to_string()}));
     match rev {
-        Some(rev) => ("update".to_owned(), Some(content(rng, options, Some(rev)))),
+        Some(rev) => ("update".to_owned(), Some(content(random, options, Some(rev), lasting))),
         None => ("refused update".to_owned(), Some(old)),
     }
 }
 
 /// Updates the item as a program that ignores the rules of revisions.
-fn foreign(rng: &mut Rng, options: WriterOptions, old: Attributes) -> (String, Option<Attributes>) {
+fn foreign(
+    random: &mut impl Random,
+    options: WriterOptions,
+    old: Attributes,
+    lasting: bool,
+) -> (String, Option<Attributes>) {
     let present = old.get("rev").cloned();
-    let (what, rev) = match rng.u8(0..5) {
+    let (what, rev) = match random.below(5) {
         0 | 1 => ("same rev", present),
         2 => ("lower rev", present.map(|rev| lower(&rev))),
         3 => ("no rev", None),
-        _ => ("invalid rev", Some(invalid(rng))),
+        _ => ("invalid rev", Some(invalid(random))),
     };
-    (format!("foreign write, {what},"), Some(content(rng, options, rev)))
+    (format!("foreign write, {what},"), Some(content(random, options, rev, lasting)))
 }
 
 fn lower(rev: &Value) -> Value {
@@ -114,8 +127,8 @@ fn lower(rev: &Value) -> Value {
     json!({"N": (number - 4).to_string()})
 }
 
-fn invalid(rng: &mut Rng) -> Value {
-    match rng.u8(0..5) {
+fn invalid(random: &mut impl Random) -> Value {
+    match random.below(5) {
         0 => json!({"N": "-1"}),
         1 => json!({"N": "7"}),
         2 => json!({"N": "3.5"}),
@@ -124,18 +137,20 @@ fn invalid(rng: &mut Rng) -> Value {
     }
 }
 
-fn content(rng: &mut Rng, options: WriterOptions, rev: Option<Value>) -> Attributes {
-    let mut item = attributes(json!({"name": {"S": format!("n{}", rng.u32(..))}}));
-    if rng.u8(0..5) == 0 {
+/// Returns an item. If `lasting`, it may be one that only a later release can index, or whose shape S3 does not give.
+fn content(random: &mut impl Random, options: WriterOptions, rev: Option<Value>, lasting: bool) -> Attributes {
+    let mut item = attributes(json!({"name": {"S": format!("n{}", random.below(1_000_000))}}));
+    if random.one_in(5) {
         item.insert("hidden".to_owned(), json!({"BOOL": true}));
     }
-    if rng.u8(0..4) == 0 {
-        let area = ["aaaa", "aaxa", "axaa", "xaaa"][rng.usize(0..4)];
+    if random.one_in(4) {
+        let area = random.one_of(&["aaaa", "aaxa", "axaa", "xaaa"]);
         item.insert("area".to_owned(), json!({"S": area}));
     }
-    match rng.u8(0..8) {
-        0 if options.poison => drop(item.insert("size".to_owned(), json!({"N": "3000000000"}))),
-        1 if options.poison => drop(item.insert("name".to_owned(), json!({"N": "1"}))),
+    match random.below(8) {
+        7 if options.poison => drop(item.insert("size".to_owned(), json!({"N": "3000000000"}))),
+        6 if options.poison => drop(item.insert("name".to_owned(), json!({"N": "1"}))),
+        5 if lasting => drop(item.insert("area".to_owned(), json!({"S": random.one_of(&UNAVAILABLE)}))),
         _ => {}
     }
     item.extend(rev.map(|rev| ("rev".to_owned(), rev)));

@@ -30,7 +30,6 @@ const PAUSE_WITHOUT_KEYS: i64 = 5;
 #[derive(Debug)]
 pub(super) struct Remote {
     url: String,
-    client: OnceLock<Client>,
     cache: RwLock<Option<Cached>>,
     /// Locked while a request fetches the key set. Requests whose key is not cached wait for the lock.
     attempt: Mutex<Attempt>,
@@ -61,7 +60,7 @@ struct Attempt {
 
 impl Remote {
     pub fn new(url: &str) -> Self {
-        Self { url: url.to_owned(), client: OnceLock::new(), cache: RwLock::default(), attempt: Mutex::default() }
+        Self { url: url.to_owned(), cache: RwLock::default(), attempt: Mutex::default() }
     }
 
     /// Returns the key with this id, or the only key if there is no id; `None` if the issuer has no such key.
@@ -134,7 +133,7 @@ impl Remote {
 
     async fn fetch(&self) -> Result<KeySet, String> {
         let request =
-            self.client()?.get(&self.url).header(header::ACCEPT, "application/jwk-set+json, application/json");
+            client(&self.url)?.get(&self.url).header(header::ACCEPT, "application/jwk-set+json, application/json");
         let mut response = request.send().await.map_err(root_cause)?;
         let status = response.status();
         if status != 200 {
@@ -149,18 +148,23 @@ impl Remote {
         }
         KeySet::parse(&document).ok_or_else(|| "it is not a JWK set with a key for RS256, ES256 or EdDSA".to_owned())
     }
+}
 
-    /// Returns a client that follows no redirects, and uses no proxy for a URL without TLS.
-    fn client(&self) -> Result<&Client, String> {
-        if let Some(client) = self.client.get() {
-            return Ok(client);
-        }
-        // Fetches are too rare to keep a connection open.
-        let client = Client::builder().timeout(TIMEOUT).redirect(redirect::Policy::none()).pool_max_idle_per_host(0);
-        let client = if self.url.starts_with("https:") { client } else { client.no_proxy() };
-        let client = client.no_gzip().build().map_err(root_cause)?;
-        Ok(self.client.get_or_init(|| client))
+/// Returns the client for URLs with TLS, or for those without, which uses no proxy. It follows no redirects. Creating
+/// one reads all root certificates of the machine, so all key sets of the process share it.
+fn client(url: &str) -> Result<&'static Client, String> {
+    static WITH_TLS: OnceLock<Client> = OnceLock::new();
+    static WITHOUT_TLS: OnceLock<Client> = OnceLock::new();
+    let with_tls = url.starts_with("https:");
+    let shared = if with_tls { &WITH_TLS } else { &WITHOUT_TLS };
+    if let Some(client) = shared.get() {
+        return Ok(client);
     }
+    // Fetches are too rare to keep a connection open.
+    let client = Client::builder().timeout(TIMEOUT).redirect(redirect::Policy::none()).pool_max_idle_per_host(0);
+    let client = if with_tls { client } else { client.no_proxy() };
+    let client = client.no_gzip().build().map_err(root_cause)?;
+    Ok(shared.get_or_init(|| client))
 }
 
 /// Returns the innermost reason of an error: "connection refused", not "error sending request".
