@@ -2,7 +2,7 @@
 //! mapping has changed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use mirror::{Generations, Phase, Rebuild};
 use opensearch::indices::{IndicesExistsParts, IndicesRefreshParts};
