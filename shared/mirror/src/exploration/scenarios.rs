@@ -191,10 +191,11 @@ fn rebuild_that_replaces_the_older_index_breaks_no_invariant() {
     holds(Scenario { replaces: true, ..scenario });
 }
 
-/// Nothing is written after the cancel, until another index is filled.
+/// Nothing is written after the cancel, until another index is filled. A rebuild is cancelled once it was stopped, which
+/// is too much for the ordinary tier: its random schedules cancel rebuilds.
 #[test]
 fn cancelled_rebuild_that_replaces_the_older_index_breaks_no_invariant() {
-    let left = Budget { writes: sized(1, 2), zombies: 0, stops: 1, cancels: 1, ..rebuild() };
+    let left = Budget { writes: 1, zombies: 0, stops: sized(0, 1), cancels: 1, ..rebuild() };
     holds(Scenario { replaces: true, ..Scenario::new("rebuild, replaces, cancelled", 1, 1, left) });
 }
 
