@@ -7,10 +7,10 @@ use std::time::Duration;
 use table::Engines;
 use table::schema::System;
 
-use crate::audit::{AuditOptions, AuditPurpose, AuditStep, GenerationAudit, audit_one, end_rebuild_audit};
+use crate::audit::{AuditEnd, AuditOptions, AuditPurpose, AuditStep, GenerationAudit, audit_one, end_rebuild_audit};
 use crate::documents::{Documents, Shapes};
 use crate::engines::{DynamoState, Production};
-use crate::fill::scan_tables;
+use crate::fill::{Share, scan_tables};
 use crate::generation::{Generation, Generations, Phase, index_name, write_alias};
 use crate::mapping::index_body;
 use crate::ports::{Fault, Index, Ports, State, Time};
@@ -85,7 +85,7 @@ pub enum Progress {
 
 /// The next step of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+pub(crate) enum Step {
     /// Creates an index, and pauses the mirror if another index is written.
     Begin,
     /// Pauses the mirror again after an operator resumed the rebuild.
@@ -188,26 +188,41 @@ pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
         let Some(step) = config.step(order, begins).map_err(refused)? else { return Ok(config) };
         // A rebuild that was resumed is not followed by another one. An index that an earlier one left is no rebuild.
         begins &= step == Step::Drop;
-        if matches!(step, Step::Begin | Step::Pause | Step::Publish) {
-            check_mappings(&config, documents, order)?;
+        take_step::<R, _, _>(ports, documents, config, (step, order), progress).await?;
+    }
+}
+
+/// Takes a step of an order. If another call was faster, it has no effect.
+pub(crate) async fn take_step<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: Generations,
+    (step, order): (Step, Rebuild),
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<(), Fault> {
+    if matches!(step, Step::Begin | Step::Pause | Step::Publish) {
+        check_mappings(&config, documents, order)?;
+    }
+    match step {
+        Step::Begin => begin(ports, documents, config, progress).await?,
+        Step::Fill => {
+            fill::<R, _, _>(ports, documents, &config, progress).await?;
+            compare::<R, _, _>(ports, documents, config, (order, None), progress).await?;
         }
-        match step {
-            Step::Begin => begin(ports, documents, config, progress).await?,
-            Step::Fill => fill::<R, _, _>(ports, documents, config, order, progress).await?,
-            Step::Publish => publish_after_pause(ports, config, order, progress).await?,
-            Step::Swap => swap(ports, config, progress).await?,
-            Step::Drop => drop_index(ports, config, progress).await?,
-            Step::Pause => {
-                ports.state().publish(&Generations { paused: true, ..config.next() }).await?;
-            }
-            Step::RefillKept | Step::PrepareRollback | Step::Release | Step::Abandon => {
-                let next = changed(&config, step);
-                if ports.state().publish(&next).await? && step == Step::Release {
-                    progress(Progress::Released);
-                }
+        Step::Publish => publish_after_pause(ports, config, order, progress).await?,
+        Step::Swap => swap(ports, config, progress).await?,
+        Step::Drop => drop_index(ports, config, progress).await?,
+        Step::Pause => {
+            ports.state().publish(&Generations { paused: true, ..config.next() }).await?;
+        }
+        Step::RefillKept | Step::PrepareRollback | Step::Release | Step::Abandon => {
+            let next = changed(&config, step);
+            if ports.state().publish(&next).await? && step == Step::Release {
+                progress(Progress::Released);
             }
         }
     }
+    Ok(())
 }
 
 /// Checks that the code writes each index that is written once the new one is published. A rebuild that was refused
@@ -274,30 +289,47 @@ async fn publish_after_pause<P: Ports>(
         next.dropping.extend(next.written.drain(..).map(|generation| generation.index));
     }
     next.written.extend(config.planned);
-    ports.time().wait(order.pause).await;
+    if !order.pause.is_zero() {
+        ports.time().wait(order.pause).await;
+    }
     if ports.state().publish(&next).await? {
         progress(Progress::Published);
     }
     Ok(())
 }
 
+/// Writes every item of the tables to the new index.
 async fn fill<R: Rules, P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
-    config: Generations,
-    order: Rebuild,
+    config: &Generations,
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<(), Fault> {
     let Some(generation) = config.of(Phase::Filling) else { return Ok(()) };
     generation.check_mapping(documents).map_err(refused)?;
     let scanned = |table, items| progress(Progress::Scanned { table, items });
-    scan_tables::<R, _, _>(ports, documents, generation, &scanned).await?;
+    scan_tables::<R, _, _>(ports, documents, generation, Share::WHOLE, &scanned).await
+}
+
+/// Compares the filled index with the tables, and publishes that it has every document. `until` is the time at which the
+/// comparison stops, in microseconds. Returns whether it has ended.
+pub(crate) async fn compare<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: Generations,
+    (order, until): (Rebuild, Option<i64>),
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<bool, Fault> {
+    let Some(generation) = config.of(Phase::Filling) else { return Ok(true) };
     ports.index().refresh(&generation.index).await?;
     progress(Progress::Filled);
     if let Some(wait) = order.audit {
         let options = AuditOptions { purpose: AuditPurpose::Rebuild, wait, ..AuditOptions::DAILY };
         let step = |step| progress(Progress::Auditing(step));
-        let audited = audit_one::<R, _, _>(ports, documents, generation, options, None, &step).await?;
+        let audited = audit_one::<R, _, _>(ports, documents, generation, options, until, &step).await?;
+        if audited.ended == AuditEnd::Stopped {
+            return Ok(false);
+        }
         check_audit(&audited)?;
     } else {
         end_rebuild_audit(ports, &generation.index).await?;
@@ -306,7 +338,7 @@ async fn fill<R: Rules, P: Ports, D: Documents>(
     if ports.state().publish(&changed(&config, Step::Fill)).await? {
         progress(Progress::Audited);
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Checks that the audit of a filled index has left no difference.
@@ -345,7 +377,7 @@ async fn check_quarantine<P: Ports>(ports: &P, generation: &Generation, order: R
 /// Moves the readers' alias. The config item says so afterwards. Until then each order makes this step again.
 async fn swap<P: Ports>(ports: &P, config: Generations, progress: &impl Fn(Progress)) -> Result<(), Fault> {
     let Some(generation) = config.of(Phase::Audited) else { return Ok(()) };
-    if config.written.len() == 1 && config.dropping.is_empty() {
+    if config.has_one_index() {
         ports.index().serve(&config.alias, &generation.index).await?;
     } else {
         ports.index().swap(&config.alias, &generation.index).await?;
@@ -401,12 +433,17 @@ struct Phases {
     kept: Option<usize>,
 }
 
-type Next = Result<Option<Step>, String>;
+pub(crate) type Next = Result<Option<Step>, String>;
 
 impl Generations {
     /// Whether an index was created that does not serve yet.
     pub fn is_rebuilding(&self) -> bool {
         self.planned.is_some() || self.phases().filling.is_some() || self.phases().is_advancing()
+    }
+
+    /// Whether no index but one is there, so that no reader can search two.
+    pub(crate) fn has_one_index(&self) -> bool {
+        self.written.len() == 1 && self.dropping.is_empty()
     }
 
     fn phases(&self) -> Phases {
@@ -420,7 +457,7 @@ impl Generations {
     }
 
     /// Returns the next step towards a goal, or `None` if it is reached. The error says why it cannot be reached.
-    fn step(&self, order: Rebuild, begins: bool) -> Next {
+    pub(crate) fn step(&self, order: Rebuild, begins: bool) -> Next {
         match order.goal {
             Goal::Serve => self.to_serve(begins, order.replaces),
             Goal::Finish => self.to_finish(),
@@ -525,7 +562,7 @@ impl Phases {
     }
 }
 
-fn refused(reason: impl ToString) -> Fault {
+pub(crate) fn refused(reason: impl ToString) -> Fault {
     Fault::lasting("mirror", reason)
 }
 
@@ -534,7 +571,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::audit::{AuditEnd, DifferenceKind, Finding, TableAudit};
+    use crate::audit::{DifferenceKind, Finding, TableAudit};
 
     fn audited(kind: DifferenceKind, left: u64) -> GenerationAudit {
         let finding = Finding { found: 2, repaired: 2 - left, left, examples: vec!["a#1".to_owned()] };

@@ -52,9 +52,12 @@ impl<R: Rules> Explorer<R> {
 
     fn order(&mut self, state: State, goal: Goal, begins: bool) {
         let replaces = self.scenario.replaces;
-        let order = Rebuild { goal, begins, replaces, pause: Duration::ZERO, accepts_quarantine: false, audit: None };
+        let pause = Duration::from_secs(1);
+        let order = Rebuild { goal, begins, replaces, pause, accepts_quarantine: false, audit: None };
         let step = self.text(|| format!("an operator orders: {goal:?}"));
-        self.start(step, state, Role::Operator, Task::Rebuild(order), self.scenario.clocks[0]);
+        let by_functions = self.scenario.by_functions && goal == Goal::Serve;
+        let task = if by_functions { Task::RebuildByFunctions(order) } else { Task::Rebuild(order) };
+        self.start(step, state, Role::Operator, task, self.scenario.clocks[0]);
     }
 
     /// Stops the order that is carried out. Its requests are lost, or carried out.

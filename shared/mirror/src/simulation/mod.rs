@@ -11,6 +11,7 @@ mod lasting;
 pub(crate) mod mutants;
 pub(crate) mod ports;
 mod rebuild_audits;
+mod rebuild_functions;
 mod rebuilds;
 mod redrives;
 mod repairs;
