@@ -14,7 +14,7 @@ use crate::first_index::create_first_index;
 use crate::mirrored::{ENGINES, Mirrored, ONE_VCPU_MEMORY};
 use crate::ports::Fault;
 use crate::rebuild::Progress;
-use crate::rebuild_function::{is_rebuild_call, on_rebuild_call};
+use crate::rebuild_function::{DEFINITION, is_rebuild_call, on_rebuild_call};
 
 /// The handler's name in every system.
 pub const CREATE_INDEX: &str = "createIndex";
@@ -23,11 +23,8 @@ pub const CREATE_INDEX: &str = "createIndex";
 pub const REBUILD_MACHINE: &str = "rebuildIndex";
 
 /// The state machine that rebuilds a system's index, for its event sources.
-pub const REBUILDS: EventSource = EventSource::StateMachine {
-    name: REBUILD_MACHINE,
-    definition: include_str!("rebuild_machine.json"),
-    handler: CREATE_INDEX,
-};
+pub const REBUILDS: EventSource =
+    EventSource::StateMachine { name: REBUILD_MACHINE, definition: DEFINITION, handler: CREATE_INDEX };
 
 /// How long a deployment waits for progress. A role of the same deployment takes effect sooner.
 const STALL_TIMEOUT: Duration = Duration::from_secs(120);

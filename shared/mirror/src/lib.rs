@@ -59,6 +59,7 @@ mod status;
 mod sweep;
 mod task;
 mod transform;
+mod watch;
 mod work;
 
 pub use audit::{
@@ -101,4 +102,5 @@ pub use status::{MAX_STATUS_COUNT, Status, StatusWord, status};
 pub use sweep::{MAX_SWEEP_COUNT, SWEEP, Swept, sweep, sweep_by_hand};
 #[doc(hidden)]
 pub use transform::transform;
+pub use watch::{RebuildProgress, rebuild_progress};
 pub use work::Failure;

@@ -20,6 +20,9 @@ use crate::ports::{Fault, Ports as _, Time as _};
 use crate::rebuild::{Goal, Progress, Rebuild, refused};
 use crate::rules::ProductionRules;
 
+/// The definition of the state machine, in the Amazon States Language.
+pub(crate) const DEFINITION: &str = include_str!("rebuild_machine.json");
+
 /// The `RequestType` of a call, by which it differs from the requests of CloudFormation.
 const REQUEST_TYPE: &str = "Rebuild";
 
@@ -150,4 +153,57 @@ async fn take_call<M: Mirrored>(event: &Event, call: &RebuildCall) -> Result<Val
     let alias = engines.config.search_name(system.name);
     let advanced = advance::<ProductionRules, _, _>(&ports, &documents, &alias, (order, bounds), &step).await?;
     Ok(call.after(advanced))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(input: Value) -> RebuildCall {
+        assert!(is_rebuild_call(input.to_string().as_bytes()));
+        serde_json::from_value(input).unwrap()
+    }
+
+    #[test]
+    fn output_of_a_call_is_the_input_of_the_next() {
+        let first = call(json!({ "RequestType": "Rebuild", "order": { "begin": true, "replace": true } }));
+        assert!(first.rebuild().begins && first.rebuild().replaces && first.rebuild().audit.is_some());
+        let paused = first.after(Advanced::Paused { epoch: 7 });
+        assert_eq!((&paused["next"], &paused["pauseSeconds"]), (&json!("pause"), &json!(90)));
+        let second = call(paused);
+        assert!(!second.rebuild().begins && second.rebuild().replaces);
+        assert_eq!((second.waited, second.share), (Some(7), None));
+        let filling = second.after(Advanced::Filling);
+        let shares = filling["shares"].as_array().unwrap().iter().map(|share| call(share.clone()));
+        let numbers: Vec<_> = shares.map(|share| share.share.unwrap()).collect();
+        assert_eq!(numbers, (0..SHARES).collect::<Vec<_>>());
+        let audited = call(filling).after(Advanced::Audited);
+        assert_eq!((&audited["next"], &audited["serves"]), (&json!("done"), &json!(false)));
+    }
+
+    #[test]
+    fn request_of_cloudformation_is_no_call() {
+        for other in [r#"{"RequestType":"Create"}"#, "{}", "[]", "Rebuild"] {
+            assert!(!is_rebuild_call(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn misspelt_order_is_refused() {
+        let misspelt = json!({ "RequestType": "Rebuild", "order": { "replaces": true } });
+        assert!(serde_json::from_value::<RebuildCall>(misspelt).is_err());
+    }
+
+    #[test]
+    fn state_machine_has_a_choice_for_each_output() {
+        let definition: Value = serde_json::from_str(DEFINITION).unwrap();
+        let choices = definition["States"]["Decide"]["Choices"].as_array().unwrap().iter();
+        let known: Vec<_> = choices.map(|choice| choice["StringEquals"].clone()).collect();
+        let first = call(json!({ "RequestType": "Rebuild" }));
+        for advanced in
+            [Advanced::Paused { epoch: 1 }, Advanced::Filling, Advanced::Stopped, Advanced::Audited, Advanced::Reached]
+        {
+            assert!(known.contains(&first.after(advanced)["next"]), "{advanced:?}");
+        }
+    }
 }
