@@ -90,7 +90,7 @@ async fn calls_whose_answers_are_lost_are_repeated() {
     let calls = AtomicUsize::new(0);
     let call = async |input: Value| {
         let output = stage.cairn.event_within(TIME, "shelf", CREATE_INDEX, &input).await;
-        if calls.fetch_add(1, Ordering::SeqCst) % 2 == 0 { Err("no answer".to_owned()) } else { output }
+        if calls.fetch_add(1, Ordering::SeqCst).is_multiple_of(2) { Err("no answer".to_owned()) } else { output }
     };
     let output = StateMachine::of(&SYSTEM, PAUSE).execute(json!({ "begin": true }), call).await.unwrap();
     assert!(done(&output), "{output}");

@@ -2,12 +2,24 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde::Deserialize;
 use tokio::process::Command;
 
 use super::emulator::{ACCOUNT, Emulator, REGION};
 use crate::failure::{Doing, Failure};
 use crate::python::{run, without_configuration};
+
+/// The state that the command prints, with the needed members only.
+#[derive(Deserialize)]
+struct State {
+    indexes: Vec<Index>,
+}
+
+#[derive(Deserialize)]
+struct Index {
+    index: String,
+    phase: String,
+}
 
 /// Rebuilds the index of a system, and tests that the new one serves alone.
 pub async fn rebuild(root: &Path, emulator: &Emulator, search: &str, system: &str) -> Result<(), Failure> {
@@ -18,12 +30,10 @@ pub async fn rebuild(root: &Path, emulator: &Emulator, search: &str, system: &st
     command.env("CAIRN_PREFIX", "cairn-").env("CAIRN_BUCKET_SUFFIX", format!("-{ACCOUNT}-{REGION}"));
     command.env("CAIRN_SEARCH_ENDPOINT", search).env("CAIRN_CURSOR_SECRETS", "any");
     let said = run(command).await?;
-    let state: Value = serde_json::from_str(&said).doing("parsing the state of the rebuild")?;
-    let indexes = state["indexes"].as_array().cloned().unwrap_or_default();
+    let state: State = serde_json::from_str(&said).doing("parsing the state of the rebuild")?;
     let expected = format!("cairn-{system}-000002");
-    let indexes: Vec<_> = indexes.iter().map(|index| (&index["index"], &index["phase"])).collect();
-    if indexes == [(&json!(expected), &json!("serving"))] {
-        return Ok(());
+    match state.indexes.as_slice() {
+        [Index { index, phase }] if *index == expected && phase == "serving" => Ok(()),
+        _ => Err(Failure::new(format!("{expected} should serve alone: {said}"))),
     }
-    Err(Failure::new(format!("{expected} should serve alone: {said}")))
 }
