@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ::mirror::{CREATE_INDEX, Goal, Rebuild};
+use ::mirror::{CREATE_INDEX, Goal, Phase, Rebuild, rebuild_progress};
 use ::shelf::schema::SYSTEM;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 
-use super::{PAUSE, Stage, book, phases, read, write};
+use super::{BOOKS, PAUSE, Stage, book, phases, read, write};
 use crate::harness::state_machine::StateMachine;
 use crate::tests;
 
@@ -40,6 +40,17 @@ fn done(output: &Value) -> bool {
     output["next"] == "done" && output["serves"] == false
 }
 
+/// Reads the progress of the rebuild until it has ended. Returns the most documents that the new index had meanwhile.
+async fn watch(stage: &Stage, ended: &AtomicBool) -> u64 {
+    let mut most = 0;
+    while !ended.load(Ordering::SeqCst) {
+        let seen = rebuild_progress(&SYSTEM, stage.cairn.engines()).await.unwrap();
+        assert_eq!(seen.documents.is_some(), seen.generations.of(Phase::Filling).is_some());
+        most = most.max(seen.documents.unwrap_or_default());
+    }
+    most
+}
+
 async fn functions_rebuild_the_index_while_people_write_and_search() {
     let stage = Stage::new().await;
     let (ended, writes) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -50,8 +61,10 @@ async fn functions_rebuild_the_index_while_people_write_and_search() {
         stage.move_searches().await;
         ended.store(true, Ordering::SeqCst);
     };
-    let ((), (), searches) = tokio::join!(rebuilt, write(&stage, &ended, &writes), read(&stage, &ended));
+    let ((), (), searches, most) =
+        tokio::join!(rebuilt, write(&stage, &ended, &writes), read(&stage, &ended), watch(&stage, &ended));
     assert!(writes.load(Ordering::SeqCst) > 10 && searches > 3);
+    assert!(most > BOOKS as u64 / 2, "{most} documents were seen");
     stage.shows_the_table(true).await;
 }
 
