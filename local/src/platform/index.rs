@@ -1,8 +1,8 @@
 //! The index of a system at the start. It is created if it is missing, and created again if the search engine or the
 //! mapping has changed.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
 
 use mirror::{Generations, Phase, Rebuild};
 use opensearch::indices::{IndicesExistsParts, IndicesRefreshParts};

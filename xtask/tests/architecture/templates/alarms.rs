@@ -67,20 +67,20 @@ fn mapping_of_the_mirror_that_does_not_poll_rings_within_fifteen_minutes() {
         let alarm = &template["Resources"]["MirrorPollingAlarm"]["Properties"];
         let metrics = alarm["Metrics"].as_array().unwrap();
         let (sum, of_mappings) = metrics.split_last().unwrap();
-        let watched: BTreeSet<&str> = of_mappings
+        let watched: BTreeSet<String> = of_mappings
             .iter()
             .map(|metric| {
                 let MetricOf { name, dimension, value } = metric_of(metric);
-                assert_eq!((name, dimension), ("PolledEventCount", "EventSourceMappingUUID"), "{system}");
+                assert_eq!((&*name, &*dimension), ("PolledEventCount", "EventSourceMappingUUID"), "{system}");
                 value
             })
             .collect();
-        assert_eq!(watched, mirrors.iter().map(|(name, _)| *name).collect(), "{system}");
+        assert_eq!(watched, mirrors.iter().map(|(name, _)| (*name).to_owned()).collect(), "{system}");
         for (name, mapping) in &mirrors {
             assert_eq!(mapping["MetricsConfig"], json!({ "Metrics": ["EventCount"] }), "{system}: {name}");
         }
         // Each of them must have a value.
-        let terms: Vec<&str> = of_mappings.iter().map(|metric| text(&metric["Id"])).collect();
+        let terms: Vec<String> = of_mappings.iter().map(|metric| text(&metric["Id"])).collect();
         assert_eq!(sum["Expression"], terms.join(" + "), "{system}");
         let rings = (&alarm["Threshold"], &alarm["ComparisonOperator"], &alarm["TreatMissingData"]);
         assert_eq!(rings, (&json!(0), &json!("LessThanThreshold"), &json!("breaching")), "{system}");
@@ -91,14 +91,14 @@ fn mapping_of_the_mirror_that_does_not_poll_rings_within_fifteen_minutes() {
     }
 }
 
-struct MetricOf<'t> {
-    name: &'t str,
-    dimension: &'t str,
+struct MetricOf {
+    name: String,
+    dimension: String,
     /// The mapping's resource.
-    value: &'t str,
+    value: String,
 }
 
-fn metric_of(metric: &serde_json::Value) -> MetricOf<'_> {
+fn metric_of(metric: &serde_json::Value) -> MetricOf {
     let metric = &metric["MetricStat"]["Metric"];
     let dimension = &metric["Dimensions"][0];
     MetricOf {
