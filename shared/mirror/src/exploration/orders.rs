@@ -32,7 +32,7 @@ impl<R: Rules> Explorer<R> {
             if !is_hopeless {
                 self.order(state.clone(), Goal::Serve, false);
             }
-            if state.left.cancels > 0 && !(is_cancelled && !is_under_way) {
+            if state.left.cancels > 0 && (is_under_way || !is_cancelled) {
                 let mut next = state.clone();
                 next.left.cancels -= 1;
                 self.order(next, Goal::Cancel, false);
