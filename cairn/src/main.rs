@@ -4,6 +4,7 @@ mod audit;
 mod chat_command;
 mod create_index;
 mod document_key;
+mod executions;
 mod exit;
 mod failure;
 mod gazetteer;

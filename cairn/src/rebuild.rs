@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use local::Progress;
-use mirror::{Generations, Goal, Phase, Rebuild as Order, RepairedEntity};
+use mirror::{Generations, Goal, Phase, Rebuild as Order, RebuildProgress, RepairedEntity};
 use serde_json::json;
 
+use crate::executions::Executions;
 use crate::failure::Failure;
 use crate::retrying::Retrying;
 use crate::running;
@@ -64,6 +65,10 @@ struct Start {
     /// Do not compare the new index with the tables before it serves.
     #[arg(long)]
     skip_audit: bool,
+    /// Let functions of the deployment fill and compare the new index, and show their progress. If the command is
+    /// interrupted, they go on, and the same command shows their progress again.
+    #[arg(long)]
+    in_cloud: bool,
     /// Delete the old index as soon as the new one serves.
     #[arg(long)]
     finish: bool,
@@ -151,13 +156,17 @@ impl Entity {
 
 impl Start {
     async fn run(self, progress: &Progress, begins: bool) -> Result<String, Failure> {
-        let Self { target, replace: replaces, accept_quarantine: accepts_quarantine, skip_audit, finish, keep_minutes } =
-            self;
+        let Self { target, replace: replaces, accept_quarantine: accepts_quarantine, .. } = self;
+        let Self { skip_audit, in_cloud, finish, keep_minutes, .. } = self;
         let pause = running::pause(&target.state.folder)?;
         let audit = (!skip_audit).then_some(AUDIT_WAIT);
         let patience = mirror::PATIENCE;
         let order = Order { goal: Goal::Serve, begins, replaces, pause, accepts_quarantine, audit, patience };
-        let state = carry_out(&target, order, progress).await?;
+        let state = if in_cloud {
+            carry_out_in_cloud(&target, order, progress).await?
+        } else {
+            carry_out(&target, order, progress).await?
+        };
         if !finish {
             return Ok(printed(&state, target.json));
         }
@@ -197,6 +206,72 @@ async fn carry_out(target: &Target, order: Order, progress: &Progress) -> Result
         let name = served.system.name;
         Failure::new(format!("{fault}\n`cairn rebuild status {name}` shows the state of the rebuild."))
     })
+}
+
+/// Carries out an order by the functions of a deployment, as far as these can, and then the rest of it.
+async fn carry_out_in_cloud(target: &Target, order: Order, progress: &Progress) -> Result<Generations, Failure> {
+    if !running::is_deployment() {
+        return Err(Failure::new("`--in-cloud` needs a deployment: set its variables as docs/deploying.md says."));
+    }
+    let (engines, served) = target.open().await?;
+    let executions = Executions::of(served.system.name, &engines.config).await?;
+    let rest = Order { begins: false, ..order };
+    let state = mirror::generations(served.system, &engines).await.map_err(Failure::new)?;
+    // No function may delete an index.
+    if state.is_some_and(|state| !state.is_rebuilding() && !state.dropping.is_empty()) {
+        carry_out(target, rest, progress).await?;
+    }
+    let input = json!({
+        "begin": order.begins,
+        "replace": order.replaces,
+        "acceptQuarantine": order.accepts_quarantine,
+        "skipAudit": order.audit.is_none(),
+    });
+    let execution = executions.running_or_new(&input).await?;
+    progress.note(format!("Functions carry it out: {execution}"));
+    let total = served.count_items(&engines).await;
+    let mut watched = Watched::default();
+    while !executions.has_ended(&execution).await? {
+        // The rebuild does not depend on what is shown of it.
+        if let Ok(seen) = mirror::rebuild_progress(served.system, &engines).await {
+            watched.show(&seen, total, order.pause, progress);
+        }
+        tokio::time::sleep(WATCH_INTERVAL).await;
+    }
+    carry_out(target, rest, progress).await
+}
+
+/// How often the progress of functions is read.
+const WATCH_INTERVAL: Duration = Duration::from_secs(5);
+
+/// What was shown of the progress of functions.
+#[derive(Debug, Default)]
+struct Watched {
+    paused: bool,
+    filling: bool,
+    comparing: bool,
+}
+
+impl Watched {
+    fn show(&mut self, seen: &RebuildProgress, total: Option<u64>, pause: Duration, progress: &Progress) {
+        let RebuildProgress { generations, documents, compared } = seen;
+        if generations.planned.is_some() && generations.mirror_paused && !std::mem::replace(&mut self.paused, true) {
+            show_step(mirror::Progress::Paused, pause, &AtomicU64::default(), total, progress);
+        }
+        let Some(documents) = *documents else { return };
+        if !std::mem::replace(&mut self.filling, true) {
+            progress.started(FILLING);
+        }
+        let Some(compared) = *compared else {
+            return progress.advanced(FILLING, documents, total.map(|total| total.max(documents)));
+        };
+        if !std::mem::replace(&mut self.comparing, true) {
+            progress.finished(FILLING, format!("{documents} documents"));
+            progress.started(COMPARING);
+        }
+        // The items are read, then the documents.
+        progress.advanced(COMPARING, compared, total.map(|total| (2 * total).max(compared)));
+    }
 }
 
 /// Shows a step of the rebuild.

@@ -86,7 +86,8 @@ pub fn pause(folder: &Path) -> Result<Duration, Failure> {
     Ok(Duration::from_secs(endpoints(folder)?.mirror_timeout + 1))
 }
 
-fn is_deployment() -> bool {
+/// Whether the environment names a deployment.
+pub fn is_deployment() -> bool {
     std::env::var_os("CAIRN_SEARCH_ENDPOINT").is_some()
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ::mirror::CREATE_INDEX;
+use ::mirror::{CREATE_INDEX, Phase};
 use aws_sdk_dynamodb::types::AttributeValue;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -20,6 +20,7 @@ use tokio::time::Instant;
 use crate::faults::with_proxy;
 use crate::harness::relay::pass_on;
 use crate::harness::server::Server;
+use crate::harness::state_machine::StateMachine;
 use crate::harness::{Cairn, Setup};
 use crate::mirror::{campground, copy};
 use crate::tests;
@@ -27,6 +28,7 @@ use crate::tests;
 tests! { deployments:
     first_deployment_creates_and_fills_the_index,
     deployment_creates_the_index_of_each_system,
+    state_machine_creates_another_index_of_each_system,
     alias_leaves_the_index_of_an_earlier_deployment,
     deployment_keeps_an_index_that_serves,
     deployment_waits_for_search_to_start,
@@ -159,6 +161,23 @@ async fn deployment_creates_the_index_of_each_system() {
         let answer = cloud_formation.asks(&cairn, system, "Create").await;
         assert_eq!(answer, success(&json!({ "Index": index })));
         assert_eq!(behind(&cairn, system).await, [(index, visible())]);
+    }
+}
+
+async fn state_machine_creates_another_index_of_each_system() {
+    for served in systems::ALL {
+        let system = served.system.name;
+        let cairn = Cairn::with(Setup::of(system)).await;
+        cairn.caught_up().await;
+        // Nothing is written, so that no invocation from before the pause is left.
+        let machine = StateMachine::of(served.system, Duration::ZERO);
+        let call = async |input| cairn.event(system, CREATE_INDEX, &input).await;
+        let output = machine.execute(json!({ "begin": true }), call).await.unwrap();
+        assert_eq!((&output["next"], &output["serves"]), (&json!("done"), &json!(false)));
+        let state = ::mirror::generations(served.system, cairn.engines()).await.unwrap().unwrap();
+        assert_eq!(state.written.iter().map(|one| one.phase).collect::<Vec<_>>(), [Phase::Serving, Phase::Audited]);
+        // Only an operator moves searches.
+        assert_eq!(behind(&cairn, system).await, [(index(&cairn, system, 1), visible())]);
     }
 }
 

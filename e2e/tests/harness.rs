@@ -28,6 +28,7 @@ pub mod runtime_api;
 pub mod seed;
 pub mod server;
 pub mod socket;
+pub mod state_machine;
 pub mod stopper;
 mod suite;
 pub mod table;

@@ -60,6 +60,7 @@ fn main() -> ExitCode {
             operators::tests(),
             quarantine::tests(),
             rebuild::tests(),
+            rebuild::by_functions::tests(),
             rebuild::search_faults::tests(),
             tombstones::tests(),
             audit::tests(),

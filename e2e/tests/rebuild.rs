@@ -1,5 +1,6 @@
 //! A release raises the mapping of the shelf. Its index is rebuilt beside the old one while people write and search.
 
+pub mod by_functions;
 pub mod search_faults;
 
 use std::collections::BTreeMap;

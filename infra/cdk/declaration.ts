@@ -58,6 +58,7 @@ export type Source =
   | ({ kind: 'queue'; handler: string } & Queue)
   | { kind: 'schedule'; handler: string; everyMinutes: number }
   | { kind: 'deployment'; handler: string }
+  | { kind: 'stateMachine'; handler: string; name: string; definition: object }
   | ({ kind: 'socket' } & Socket);
 
 // A WebSocket API and the handlers of its routes.

@@ -7,12 +7,14 @@ import type { SystemStack } from './system.ts';
 
 // The role of a function.
 export function role(stack: SystemStack, operation: Operation, more: PolicyStatement[]): CfnRole {
-  const trusted = new PolicyStatement({
-    principals: [new ServicePrincipal('lambda.amazonaws.com')],
-    actions: ['sts:AssumeRole'],
-  });
   const statements = [...always(stack), ...declared(stack, operation.grants), ...more];
-  return new CfnRole(stack, id(operation.name, 'Role'), {
+  return roleOf(stack, 'lambda.amazonaws.com', id(operation.name, 'Role'), statements);
+}
+
+// A role that a service of AWS assumes.
+export function roleOf(stack: SystemStack, service: string, name: string, statements: PolicyStatement[]): CfnRole {
+  const trusted = new PolicyStatement({ principals: [new ServicePrincipal(service)], actions: ['sts:AssumeRole'] });
+  return new CfnRole(stack, name, {
     assumeRolePolicyDocument: new PolicyDocument({ statements: [trusted] }),
     policies: [{ policyName: 'declared', policyDocument: new PolicyDocument({ statements }) }],
     tags: stack.tagList,

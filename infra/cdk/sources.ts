@@ -1,4 +1,4 @@
-// The event sources of a system: streams, objects, queues, schedules, deployments, sockets.
+// The event sources of a system: streams, objects, queues, schedules, deployments, state machines, sockets.
 import { Aws, CfnResource } from 'aws-cdk-lib';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -11,10 +11,11 @@ import {
   type CfnPermissionProps,
 } from 'aws-cdk-lib/aws-lambda';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
+import { CfnStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 
 import { calls, type Operation, type Queue, type System } from './declaration.ts';
 import { id } from './names.ts';
-import { allow } from './policy.ts';
+import { allow, roleOf } from './policy.ts';
 import type { Streamed, SystemStack } from './system.ts';
 
 // The maximum age of a stream record.
@@ -83,6 +84,9 @@ export function sources(stack: SystemStack, system: System, operation: Operation
         break;
       case 'deployment':
         deployment(stack, operation, lambda);
+        break;
+      case 'stateMachine':
+        stateMachine(stack, lambda, source);
         break;
       case 'socket':
         stack.socket.add(operation, lambda);
@@ -186,6 +190,19 @@ function deployment(stack: SystemStack, operation: Operation, lambda: CfnFunctio
   for (const before of [...stack.tables, ...stack.buckets.values(), stack.logs]) {
     made.addResourceDependency(before);
   }
+}
+
+// A state machine whose executions an operator starts. Its role may only invoke the function.
+function stateMachine(stack: SystemStack, lambda: CfnFunction, { name, definition }: { name: string; definition: object }): void {
+  const invoke = allow('Invoke', ['lambda:InvokeFunction'], lambda.attrArn);
+  const role = roleOf(stack, 'states.amazonaws.com', id(name, 'StateMachineRole'), [invoke]);
+  new CfnStateMachine(stack, id(name, 'StateMachine'), {
+    stateMachineName: stack.names.operation(name),
+    roleArn: role.attrArn,
+    definition,
+    definitionSubstitutions: { Function: lambda.attrArn },
+    tags: stack.tagList,
+  });
 }
 
 function permission(

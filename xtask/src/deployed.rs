@@ -3,6 +3,7 @@
 
 pub mod emulator;
 pub mod publisher;
+pub mod rebuild;
 pub mod schedule;
 pub mod smoke;
 pub mod stack;
@@ -48,7 +49,8 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     let (tools, cache, silent) = (Tools::from_env(), Cache::from_env(), Progress::silent());
     let search = search::start(&Choice::Best, &tools, &cache, &state, &silent).await.doing("starting search")?;
     let emulator = Emulator::start(&ministack, folder.path()).await?;
-    let cloud = Cloud { root, sam: Sam { environment: &sam, emulator: &emulator, root }, python: &ministack };
+    let sam = Sam { environment: &sam, emulator: &emulator, root };
+    let cloud = Cloud { root, sam, python: &ministack, search: &search.url };
 
     let arn = format!("arn:aws:es:{REGION}:{ACCOUNT}:domain/cairn");
     let shared = [("ExistingSearchEndpoint", search.url.as_str()), ("ExistingSearchDomainArn", arn.as_str())];
@@ -77,6 +79,8 @@ struct Cloud<'a> {
     root: &'a Path,
     sam: Sam<'a>,
     python: &'a Environment,
+    /// The URL of search.
+    search: &'a str,
 }
 
 impl Cloud<'_> {
@@ -107,6 +111,9 @@ impl Cloud<'_> {
         let invoked = schedule::invoke(self.root, self.python, self.sam.emulator, declared.app.system()).await?;
         println!("{invoked} scheduled functions succeeded, each with its own role");
 
+        let rebuilding = rebuild::rebuild(self.root, self.sam.emulator, self.search, system);
+        timed("rebuild by the state machine", rebuilding).await?;
+
         self.updates(parameters, &stage).await?;
         self.remove_permission(parameters, &stage, declared.denied).await?;
         self.sam.delete(system).await
@@ -119,9 +126,10 @@ impl Cloud<'_> {
         stage: &Stage<'_>,
         (function, action): (&'static str, &'static str),
     ) -> Result<(), Failure> {
-        for (variant, expected) in [(Variant::Without { function, action }, 503), (Variant::Usual, 200)] {
+        for (variant, expected) in [(Variant::Without { function, action }, Some(503)), (Variant::Usual, None)] {
             self.deploy(stage.app, variant, parameters).await?;
             let answered = stage.sample(function).await?;
+            let expected = expected.or(answered.expected).unwrap_or_default();
             if answered.status != Some(expected) {
                 return Err(Failure::new(format!("{variant:?}: expected {expected}: {answered:?}")));
             }

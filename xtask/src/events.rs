@@ -18,9 +18,20 @@ use crate::records;
 pub fn of(app: &App, records: &[Value]) -> Vec<(&'static str, String)> {
     let system = app.system();
     let requests = app.routes().map(|route| (route.name(), marked(&operation::sample_event(route))));
-    let handlers = system.sources.iter().flat_map(|source| source.handlers().map(move |handler| (source, handler)));
-    let sources = handlers.map(|(source, handler)| (handler, marked(&event(app, source, handler, records))));
+    let sources = system.sources.iter().flat_map(|source| {
+        names(source).map(move |(name, handler)| (name, marked(&event(app, source, handler, records))))
+    });
     requests.chain(sources).collect()
+}
+
+/// Returns the name of each sample event of a source, with its handler. A handler may also have events of a state machine,
+/// which are called by the name of that.
+pub fn names(source: &EventSource) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+    let machine = match source {
+        EventSource::StateMachine { name, .. } => Some(*name),
+        _ => None,
+    };
+    source.handlers().map(move |handler| (machine.unwrap_or(handler), handler))
 }
 
 /// Reads the file of an event.
@@ -40,6 +51,7 @@ fn event(app: &App, source: &EventSource, handler: &str, records: &[Value]) -> V
         }
         EventSource::Schedule { .. } => scheduled(system.name, handler),
         EventSource::Deployment { .. } => deployed(system.name, handler),
+        EventSource::StateMachine { .. } => first_call(),
         EventSource::Socket { connect, .. } if *connect == handler => socket("CONNECT", "$connect"),
         EventSource::Socket { receive, .. } if *receive == handler => socket("MESSAGE", "$default"),
         EventSource::Socket { .. } => socket("DISCONNECT", "$disconnect"),
@@ -147,6 +159,11 @@ fn scheduled(system: &str, handler: &str) -> Value {
         "resources": [format!("arn:aws:events:{}:123456789012:rule/{system}-{handler}", records::REGION)],
         "detail": {},
     })
+}
+
+/// Returns the first call of an execution that resumes a rebuild.
+fn first_call() -> Value {
+    json!({ "RequestType": "Rebuild", "order": { "begin": false } })
 }
 
 /// Returns CloudFormation's request for a custom resource, without the URL for the response.

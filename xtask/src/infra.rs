@@ -18,5 +18,6 @@ pub mod secrets;
 pub mod shared;
 pub mod socket;
 pub mod sources;
+pub mod state_machine;
 pub mod storage;
 pub mod system;

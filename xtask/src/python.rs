@@ -60,7 +60,8 @@ impl Environment {
     }
 }
 
-fn without_configuration(mut command: Command) -> Command {
+/// Removes the environment variables that configure AWS, Cairn or cargo-lambda.
+pub fn without_configuration(mut command: Command) -> Command {
     for (variable, _) in std::env::vars_os() {
         let name = variable.to_string_lossy();
         let leads = ["AWS_", "CAIRN_", "CARGO_LAMBDA_"].iter().any(|begin| name.starts_with(begin));

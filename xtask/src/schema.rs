@@ -82,6 +82,9 @@ pub fn resources(system: &System) -> String {
             EventSource::Deployment { handler } => {
                 writeln!(text, "| event handler | {handler} | when its stack is deployed |")
             }
+            EventSource::StateMachine { name, handler, .. } => {
+                writeln!(text, "| event handler | {handler} | for each call of the state machine {name} |")
+            }
             EventSource::Socket { connect, disconnect, receive } => {
                 let when = [
                     (connect, "when a client opens the socket"),

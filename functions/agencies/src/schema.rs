@@ -13,6 +13,7 @@ pub static SYSTEM: System = System {
     sources: &[
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
+        mirror::REBUILDS,
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
         EventSource::Schedule { every_minutes: mirror::AUDIT_MINUTES, handler: mirror::AUDIT },
         EventSource::Schedule { every_minutes: 1, handler: jobs::RUN_JOBS },

@@ -22,6 +22,7 @@ pub static SYSTEM: System = System {
         // Most items have no documents.
         EventSource::Streams { handler: mirror::HANDLER, filtered: true },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
+        mirror::REBUILDS,
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
         EventSource::Schedule { every_minutes: mirror::AUDIT_MINUTES, handler: mirror::AUDIT },
         EventSource::Objects { bucket: BUCKET, prefix: "incoming/", handler: STORE_PICTURE },

@@ -19,6 +19,7 @@ pub static SYSTEM: System = System {
         // An issue has a row for each attribute, but only one document.
         EventSource::Streams { handler: mirror::HANDLER, filtered: true },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
+        mirror::REBUILDS,
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
         EventSource::Schedule { every_minutes: mirror::AUDIT_MINUTES, handler: mirror::AUDIT },
         EventSource::Objects { bucket: BUCKET, prefix: "imports/", handler: "startImport" },

@@ -121,6 +121,8 @@ impl Sources {
                     }
                     // The platform's start creates the indexes itself, with a progress bar.
                     EventSource::Deployment { .. } => {}
+                    // A rebuild by an operator's command needs no state machine.
+                    EventSource::StateMachine { .. } => {}
                     // The gateway calls the handlers of the socket.
                     EventSource::Socket { .. } => {}
                 }

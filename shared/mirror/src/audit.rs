@@ -21,6 +21,7 @@ mod system;
 
 pub use findings::{AuditEnd, DifferenceKind, Finding, GenerationAudit, TableAudit};
 pub use options::{AuditOptions, AuditPurpose};
+pub(crate) use progress::read_by_rebuild_audit;
 #[cfg(test)]
 pub(crate) use reference::{Levels, Reference, Wanted, WantedDocument};
 pub use results::last_audits;

@@ -1,9 +1,12 @@
-//! The custom resource that creates a system's first index when its stack is deployed.
+//! The event handler that creates a system's indexes: the first one as a custom resource, when its stack is deployed, and
+//! another one for each call of a rebuild by functions.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::{Value, json};
+use table::schema::EventSource;
 use tokio::time::{Instant, sleep, sleep_until};
 use web::{Event, EventFailure, EventHandler};
 
@@ -11,9 +14,17 @@ use crate::first_index::create_first_index;
 use crate::mirrored::{ENGINES, Mirrored, ONE_VCPU_MEMORY};
 use crate::ports::Fault;
 use crate::rebuild::Progress;
+use crate::rebuild_function::{DEFINITION, is_rebuild_call, on_rebuild_call};
 
 /// The handler's name in every system.
 pub const CREATE_INDEX: &str = "createIndex";
+
+/// The name of the state machine that calls the handler, in every system.
+pub const REBUILD_MACHINE: &str = "rebuildIndex";
+
+/// The state machine that rebuilds a system's index, for its event sources.
+pub const REBUILDS: EventSource =
+    EventSource::StateMachine { name: REBUILD_MACHINE, definition: DEFINITION, handler: CREATE_INDEX };
 
 /// How long a deployment waits for progress. A role of the same deployment takes effect sooner.
 const STALL_TIMEOUT: Duration = Duration::from_secs(120);
@@ -21,10 +32,19 @@ const STALL_TIMEOUT: Duration = Duration::from_secs(120);
 /// The pause after a fault.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Creates the event handler by which a deployment creates the first index. It does nothing if an index serves already.
+/// Creates the event handler by which a deployment creates the first index, and a rebuild the others. For a deployment it
+/// does nothing if an index serves already.
 pub fn create_index<M: Mirrored>() -> EventHandler {
-    let handler = web::deployment(CREATE_INDEX, on_deployment::<M>).patterns(M::PATTERNS).engines(ENGINES);
+    let handler = EventHandler::new(CREATE_INDEX, on_event::<M>).patterns(M::PATTERNS).engines(ENGINES);
     handler.timeout(Duration::from_secs(15 * 60)).memory(ONE_VCPU_MEMORY)
+}
+
+async fn on_event<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
+    if is_rebuild_call(&event.payload) {
+        on_rebuild_call::<M>(event).await
+    } else {
+        web::respond_to_deployment(event, on_deployment::<M>).await
+    }
 }
 
 async fn on_deployment<M: Mirrored>(event: Event) -> Result<Value, EventFailure> {

@@ -16,8 +16,11 @@ use crate::ports::{Checkpoint, Fault, Items, Page, Ports, Segment, State, Time};
 use crate::record::{RecordError, Side};
 use crate::rules::Rules;
 
-/// The number of segments of a table, which are scanned concurrently.
+/// The number of segments of a table that one call scans concurrently.
 pub(crate) const SEGMENTS: u32 = 4;
+
+/// The number of shares into which a rebuild by functions divides the tables, and of its concurrent invocations.
+pub(crate) const SHARES: u32 = 8;
 
 /// How often a page is read again before the step fails.
 const ATTEMPTS: u64 = 3;
@@ -32,16 +35,35 @@ const REFUSAL_TIMEOUT: Duration = Duration::from_secs(60);
 /// The longest pause before a page with a refused shape is retried.
 const PAUSE_REFUSED: Duration = Duration::from_secs(5);
 
-/// Writes every item of the tables to a generation, or continues where an earlier call was stopped. `scanned` is called
-/// after every page, with the table and the number of items.
+/// A share of the tables. Several calls can fill an index at once, each from a share of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) number: u32,
+    pub(crate) of: u32,
+}
+
+impl Share {
+    /// Everything, as one share.
+    pub(crate) const WHOLE: Self = Self { number: 0, of: 1 };
+
+    /// Returns the segments of each table.
+    fn segments(self) -> impl Iterator<Item = Segment> {
+        let Self { number, of } = self;
+        (0..SEGMENTS).map(move |segment| Segment { number: number * SEGMENTS + segment, of: of * SEGMENTS })
+    }
+}
+
+/// Writes every item of a share of the tables to a generation, or continues where an earlier call was stopped. `scanned`
+/// is called after every page, with the table and the number of items.
 pub(crate) async fn scan_tables<R: Rules, P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,
+    share: Share,
     scanned: &(impl Fn(&'static str, usize) + Sync),
 ) -> Result<(), Fault> {
-    let segments = searchable(documents.tables())
-        .flat_map(|table| (0..SEGMENTS).map(move |number| (table, Segment { number, of: SEGMENTS })));
+    let segments =
+        searchable(documents.tables()).flat_map(|table| share.segments().map(move |segment| (table, segment)));
     stream::iter(segments.map(Ok))
         .try_for_each_concurrent(SEGMENTS as usize, |(table, segment)| {
             scan_segment::<R, _, _>(ports, documents, generation, table, segment, scanned)
@@ -91,6 +113,23 @@ async fn scan_segment<R: Rules, P: Ports, D: Documents>(
             Err(unwritten) => return Err(unwritten.fault),
         }
     }
+}
+
+/// Whether a generation has every item of a share.
+pub(crate) async fn is_scanned<P: Ports>(
+    ports: &P,
+    system: &'static System,
+    generation: &Generation,
+    share: Share,
+) -> Result<bool, Fault> {
+    for table in searchable(system) {
+        for segment in share.segments() {
+            if ports.state().checkpoint(&generation.index, table, segment).await? != Checkpoint::Done {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Checks that the generation is still to be filled, since an operator may pause or cancel its rebuild.

@@ -1,4 +1,4 @@
-//! The grants of a system's functions that mirror, create the first index and sweep tombstones. The access patterns
+//! The grants of a system's functions that mirror, create indexes, audit them and sweep tombstones. The access patterns
 //! that read shapes are granted separately.
 
 use table::grant::{Grant, Resource};
@@ -38,8 +38,9 @@ pub fn grants(system: &System) -> Vec<Grant> {
     grants
 }
 
-/// Returns the grants of the function that creates the first index: those of a batch, to write each item as its record
-/// would, and those to scan the tables, create the index and move the alias.
+/// Returns the grants of the function that creates indexes: those of a batch, to write each item as its record would,
+/// those to scan the tables, create the index and compare it with the tables, and those to move the alias to the first
+/// one. They do not suffice to move the alias from one index to another in one step.
 pub fn index_grants(system: &'static System) -> Vec<Grant> {
     let search = |action, path: String| Grant { action, resource: Resource::Search { path } };
     let index = format!("{}-{GENERATION}", system.name);
@@ -47,6 +48,7 @@ pub fn index_grants(system: &'static System) -> Vec<Grant> {
     grants.extend([
         search("es:ESHttpPut", index.clone()),
         search("es:ESHttpPost", format!("{index}/_refresh")),
+        search("es:ESHttpPost", format!("{index}-write/_search")),
         search("es:ESHttpGet", format!("{}/_alias", system.name)),
         search("es:ESHttpPut", format!("{index}/_alias/{}", system.name)),
         search("es:ESHttpDelete", format!("{index}/_alias/{}", system.name)),

@@ -1,6 +1,7 @@
 //! The stream function that keeps OpenSearch equal to DynamoDB, and its library: documents, versions, bulk requests,
 //! tombstones, generations and quarantine.
 
+mod advance;
 mod audit;
 mod batch;
 mod build;
@@ -39,6 +40,7 @@ mod operate;
 mod ports;
 mod quarantine;
 mod rebuild;
+mod rebuild_function;
 mod record;
 mod redrive;
 mod repair;
@@ -57,13 +59,14 @@ mod status;
 mod sweep;
 mod task;
 mod transform;
+mod watch;
 mod work;
 
 pub use audit::{
     AUDIT, AUDIT_MINUTES, AuditEnd, AuditOptions, AuditPurpose, AuditStep, DifferenceKind, Finding, GenerationAudit,
     TableAudit, audit_index, last_audits,
 };
-pub use create_index::{CREATE_INDEX, create_index};
+pub use create_index::{CREATE_INDEX, REBUILD_MACHINE, REBUILDS, create_index};
 pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
 pub use documents::{
     DetailLevel, Documents, Mapping, NoShapes, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes,
@@ -99,4 +102,5 @@ pub use status::{MAX_STATUS_COUNT, Status, StatusWord, status};
 pub use sweep::{MAX_SWEEP_COUNT, SWEEP, Swept, sweep, sweep_by_hand};
 #[doc(hidden)]
 pub use transform::transform;
+pub use watch::{RebuildProgress, rebuild_progress};
 pub use work::Failure;

@@ -7,10 +7,10 @@ use std::time::Duration;
 use table::Engines;
 use table::schema::System;
 
-use crate::audit::{AuditOptions, AuditPurpose, AuditStep, GenerationAudit, audit_one, end_rebuild_audit};
+use crate::audit::{AuditEnd, AuditOptions, AuditPurpose, AuditStep, GenerationAudit, audit_one, end_rebuild_audit};
 use crate::documents::{Documents, Shapes};
 use crate::engines::{DynamoState, Production};
-use crate::fill::scan_tables;
+use crate::fill::{Share, scan_tables};
 use crate::generation::{Generation, Generations, Phase, index_name, write_alias};
 use crate::group::after;
 use crate::mapping::index_body;
@@ -102,7 +102,7 @@ pub enum Progress {
 
 /// The next step of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+pub(crate) enum Step {
     /// Creates an index, and pauses the mirror if another index is written.
     Begin,
     /// Pauses the mirror again after an operator resumed the rebuild.
@@ -199,14 +199,19 @@ pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
     order: Rebuild,
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<Generations, Fault> {
-    let mut course = Course { begins: order.begins, index: None };
+    let mut course = Course::of(order);
     let (mut first_fault, mut last_fault) = (0, None);
     loop {
-        let fault = match next_step::<R, _, _>(ports, documents, alias, order, &mut course, progress).await {
-            Ok(None) => continue,
-            Ok(Some(config)) => return Ok(config),
-            Err(fault) => fault,
+        let made = match decide(ports, documents, alias, order, &mut course).await {
+            Ok(Decided::Reached(config)) => return Ok(config),
+            Ok(Decided::Step(step, config)) => {
+                let replaces = config.replaces;
+                let taken = take_step::<R, _, _>(ports, documents, config, (step, order), progress).await;
+                taken.map(|()| course.took(step, replaces))
+            }
+            Err(fault) => Err(fault),
         };
+        let Err(fault) = made else { continue };
         let now = ports.time().micros();
         if last_fault.is_none_or(|last| after(last, OUTAGE_GAP) <= now) {
             first_fault = now;
@@ -222,29 +227,53 @@ pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
     }
 }
 
-/// What an order has done so far.
-struct Course {
+/// What a call has done so far for an order.
+#[derive(Debug)]
+pub(crate) struct Course {
     /// Whether it begins a rebuild if none is under way.
-    begins: bool,
+    pub(crate) begins: bool,
     /// The index of the rebuild that it carries out.
     index: Option<String>,
 }
 
-/// Makes the next step. Returns the config item if the goal is reached.
-async fn next_step<R: Rules, P: Ports, D: Documents>(
+impl Course {
+    pub(crate) fn of(order: Rebuild) -> Self {
+        Self { begins: order.begins, index: None }
+    }
+
+    /// Notes that a step was taken, by a rebuild that replaced an index or not. A rebuild that was resumed is not followed
+    /// by another one. An index that an earlier one left is no rebuild.
+    pub(crate) fn took(&mut self, step: Step, replaced: bool) {
+        if step != Step::Drop || replaced {
+            self.begins = false;
+        }
+    }
+}
+
+/// What is to be done for an order.
+pub(crate) enum Decided {
+    /// The goal is reached.
+    Reached(Generations),
+    /// A step, from this config item.
+    Step(Step, Generations),
+}
+
+/// Decides on the next step of an order.
+pub(crate) async fn decide<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     alias: &str,
     order: Rebuild,
     course: &mut Course,
-    progress: &(impl Fn(Progress) + Sync),
-) -> Result<Option<Generations>, Fault> {
+) -> Result<Decided, Fault> {
     let config = ports.state().generations().await?.unwrap_or_else(|| Generations::none(alias));
     // Another command may have cancelled the rebuild between two steps. This one begins no other.
     if course.index.as_ref().is_some_and(|index| !config.has(index)) {
         return Err(refused("the rebuild was cancelled"));
     }
-    let Some(mut step) = config.step(order, course.begins).map_err(refused)? else { return Ok(Some(config)) };
+    let Some(mut step) = config.step(order, course.begins).map_err(refused)? else {
+        return Ok(Decided::Reached(config));
+    };
     let resumes_drop = step == Step::Drop && config.replaces && order.replaces && course.begins;
     if resumes_drop && is_serving_lost(ports, &config).await? {
         step = Step::Begin;
@@ -259,18 +288,39 @@ async fn next_step<R: Rules, P: Ports, D: Documents>(
         };
         check_mappings(&config, documents, replaces, remedy)?;
     }
-    let (was_replacing, filled) = (config.replaces, config.clone());
+    Ok(Decided::Step(step, config))
+}
+
+/// Takes a step of an order. If another call was faster, it has no effect.
+pub(crate) async fn take_step<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: Generations,
+    (step, order): (Step, Rebuild),
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<(), Fault> {
+    let before = config.clone();
+    let taken = make_step::<R, _, _>(ports, documents, config, (step, order), progress).await;
+    match step {
+        Step::Fill | Step::Swap => explained(ports, &before, taken).await,
+        _ => taken,
+    }
+}
+
+async fn make_step<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: Generations,
+    (step, order): (Step, Rebuild),
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<(), Fault> {
     match step {
         Step::Begin => begin(ports, documents, config, order, progress).await?,
-        Step::Fill | Step::Swap => {
-            let made = match step {
-                Step::Fill => fill::<R, _, _>(ports, documents, config, order, progress).await,
-                _ => swap(ports, config, progress).await,
-            };
-            if let Err(fault) = made {
-                return Err(deletion(ports, &filled).await.unwrap_or(fault));
-            }
+        Step::Fill => {
+            fill::<R, _, _>(ports, documents, &config, progress).await?;
+            compare::<R, _, _>(ports, documents, &config, (order, None), progress).await?;
         }
+        Step::Swap => swap(ports, &config, progress).await?,
         Step::Publish => publish_after_pause(ports, config, order, progress).await?,
         Step::Drop => drop_index(ports, config, progress).await?,
         Step::Pause => {
@@ -283,11 +333,7 @@ async fn next_step<R: Rules, P: Ports, D: Documents>(
             }
         }
     }
-    // A rebuild that was resumed is not followed by another one. An index that an earlier one left is no rebuild.
-    if step != Step::Drop || was_replacing {
-        course.begins = false;
-    }
-    Ok(None)
+    Ok(())
 }
 
 /// Whether the index that serves does not exist any more.
@@ -295,6 +341,19 @@ async fn is_serving_lost<P: Ports>(ports: &P, config: &Generations) -> Result<bo
     match config.of(Phase::Serving) {
         Some(serving) => Ok(!ports.index().exists(&serving.index).await?),
         None => Ok(true),
+    }
+}
+
+/// Returns the result of a step that fills an index or lets it serve. If it failed since the index was deleted by hand,
+/// the fault says so.
+pub(crate) async fn explained<P: Ports, T>(
+    ports: &P,
+    config: &Generations,
+    taken: Result<T, Fault>,
+) -> Result<T, Fault> {
+    match taken {
+        Ok(taken) => Ok(taken),
+        Err(fault) => Err(deletion(ports, config).await.unwrap_or(fault)),
     }
 }
 
@@ -382,39 +441,56 @@ async fn publish_after_pause<P: Ports>(
         next.dropping.extend(next.written.drain(..).map(|generation| generation.index));
     }
     next.written.extend(config.planned);
-    ports.time().wait(order.pause).await;
+    if !order.pause.is_zero() {
+        ports.time().wait(order.pause).await;
+    }
     if ports.state().publish(&next).await? {
         progress(Progress::Published);
     }
     Ok(())
 }
 
+/// Writes every item of the tables to the new index.
 async fn fill<R: Rules, P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
-    config: Generations,
-    order: Rebuild,
+    config: &Generations,
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<(), Fault> {
     let Some(generation) = config.of(Phase::Filling) else { return Ok(()) };
     generation.check_mapping(documents).map_err(refused)?;
     let scanned = |table, items| progress(Progress::Scanned { table, items });
-    scan_tables::<R, _, _>(ports, documents, generation, &scanned).await?;
+    scan_tables::<R, _, _>(ports, documents, generation, Share::WHOLE, &scanned).await
+}
+
+/// Compares the filled index with the tables, and publishes that it has every document. `until` is the time at which the
+/// comparison stops, in microseconds. Returns whether it has ended.
+pub(crate) async fn compare<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: &Generations,
+    (order, until): (Rebuild, Option<i64>),
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<bool, Fault> {
+    let Some(generation) = config.of(Phase::Filling) else { return Ok(true) };
     ports.index().refresh(&generation.index).await?;
     progress(Progress::Filled);
     if let Some(wait) = order.audit {
         let options = AuditOptions { purpose: AuditPurpose::Rebuild, wait, ..AuditOptions::DAILY };
         let step = |step| progress(Progress::Auditing(step));
-        let audited = audit_one::<R, _, _>(ports, documents, generation, options, None, &step).await?;
+        let audited = audit_one::<R, _, _>(ports, documents, generation, options, until, &step).await?;
+        if audited.ended == AuditEnd::Stopped {
+            return Ok(false);
+        }
         check_audit(&audited)?;
     } else {
         end_rebuild_audit(ports, &generation.index).await?;
     }
     check_quarantine(ports, generation, order).await?;
-    if ports.state().publish(&changed(&config, Step::Fill)).await? {
+    if ports.state().publish(&changed(config, Step::Fill)).await? {
         progress(Progress::Audited);
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Checks that the audit of a filled index has left no difference.
@@ -451,14 +527,14 @@ async fn check_quarantine<P: Ports>(ports: &P, generation: &Generation, order: R
 }
 
 /// Moves the readers' alias. The config item says so afterwards. Until then each order makes this step again.
-async fn swap<P: Ports>(ports: &P, config: Generations, progress: &impl Fn(Progress)) -> Result<(), Fault> {
+async fn swap<P: Ports>(ports: &P, config: &Generations, progress: &impl Fn(Progress)) -> Result<(), Fault> {
     let Some(generation) = config.of(Phase::Audited) else { return Ok(()) };
-    if config.written.len() == 1 && config.dropping.is_empty() {
+    if config.has_one_index() {
         ports.index().serve(&config.alias, &generation.index).await?;
     } else {
         ports.index().swap(&config.alias, &generation.index).await?;
     }
-    if ports.state().publish(&changed(&config, Step::Swap)).await? {
+    if ports.state().publish(&changed(config, Step::Swap)).await? {
         progress(Progress::Serving);
     }
     Ok(())
@@ -512,7 +588,7 @@ struct Phases {
     kept: Option<usize>,
 }
 
-type Next = Result<Option<Step>, String>;
+pub(crate) type Next = Result<Option<Step>, String>;
 
 impl Generations {
     /// Whether an index was created that does not serve yet.
@@ -530,6 +606,11 @@ impl Generations {
         self.written.iter().chain(&self.planned).any(|generation| generation.index == index)
     }
 
+    /// Whether no index but one is there, so that no reader can search two.
+    pub(crate) fn has_one_index(&self) -> bool {
+        self.written.len() == 1 && self.dropping.is_empty()
+    }
+
     fn phases(&self) -> Phases {
         let at = |phase| self.written.iter().position(|generation| generation.phase == phase);
         Phases {
@@ -541,7 +622,7 @@ impl Generations {
     }
 
     /// Returns the next step towards a goal, or `None` if it is reached. The error says why it cannot be reached.
-    fn step(&self, order: Rebuild, begins: bool) -> Next {
+    pub(crate) fn step(&self, order: Rebuild, begins: bool) -> Next {
         match order.goal {
             Goal::Serve => self.to_serve(begins, order.replaces),
             Goal::Finish => self.to_finish(),
@@ -651,7 +732,7 @@ impl Phases {
     }
 }
 
-fn refused(reason: impl ToString) -> Fault {
+pub(crate) fn refused(reason: impl ToString) -> Fault {
     Fault::lasting("mirror", reason)
 }
 
@@ -660,7 +741,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::audit::{AuditEnd, DifferenceKind, Finding, TableAudit};
+    use crate::audit::{DifferenceKind, Finding, TableAudit};
 
     fn audited(kind: DifferenceKind, left: u64) -> GenerationAudit {
         let finding = Finding { found: 2, repaired: 2 - left, left, examples: vec!["a#1".to_owned()] };

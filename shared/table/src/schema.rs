@@ -161,6 +161,9 @@ pub enum EventSource {
     Schedule { every_minutes: u32, handler: &'static str },
     /// A deployment of the stack, each time that a custom resource is created, updated or deleted.
     Deployment { handler: &'static str },
+    /// The executions of a state machine of Step Functions, which an operator starts. `definition` is in the Amazon
+    /// States Language, where `${Function}` stands for the ARN of the handler's function.
+    StateMachine { name: &'static str, definition: &'static str, handler: &'static str },
     /// The WebSocket API of the system, which has at most one. `connect` decides whether a client may connect,
     /// `disconnect` is called after a connection has ended, as a best effort, and `receive` for each message of a
     /// client.
@@ -176,7 +179,8 @@ impl EventSource {
             | Self::Objects { handler, .. }
             | Self::Queue { handler, .. }
             | Self::Schedule { handler, .. }
-            | Self::Deployment { handler } => (handler, [None, None]),
+            | Self::Deployment { handler }
+            | Self::StateMachine { handler, .. } => (handler, [None, None]),
             Self::Socket { connect, disconnect, receive } => (connect, [Some(disconnect), Some(receive)]),
         };
         iter::once(first).chain(others.into_iter().flatten())

@@ -52,10 +52,11 @@ where
     F: Fn(Event) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<Value, EventFailure>> + Send + 'static,
 {
-    EventHandler::new(name, move |event| respond(event, create.clone()))
+    EventHandler::new(name, move |event| respond_to_deployment(event, create.clone()))
 }
 
-async fn respond<F, Fut>(event: Event, create: F) -> Result<Bytes, EventFailure>
+/// Responds to one event of a custom resource, for a handler that also has other events.
+pub async fn respond_to_deployment<F, Fut>(event: Event, create: F) -> Result<Bytes, EventFailure>
 where
     F: Fn(Event) -> Fut,
     Fut: Future<Output = Result<Value, EventFailure>>,

@@ -11,6 +11,7 @@ use web::{App, cors};
 use super::function::{Function, functions};
 use super::queues::DEAD_LETTER_SECONDS;
 use super::secrets::SECRET_LENGTH;
+use super::state_machine::parsed;
 use crate::artefact::MARK;
 use crate::systems::{self, Declared};
 
@@ -95,6 +96,9 @@ fn source(source: &EventSource, functions: &[Function]) -> Value {
             json!({ "kind": "schedule", "handler": handler, "everyMinutes": every_minutes })
         }
         EventSource::Deployment { handler } => json!({ "kind": "deployment", "handler": handler }),
+        EventSource::StateMachine { name, definition, handler } => {
+            json!({ "kind": "stateMachine", "handler": handler, "name": name, "definition": parsed(definition) })
+        }
         EventSource::Socket { connect, disconnect, receive } => json!({
             "kind": "socket",
             "stage": SOCKET_STAGE,

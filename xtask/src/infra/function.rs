@@ -44,6 +44,7 @@ pub fn functions(app: &App) -> Vec<Function> {
                 | EventSource::Objects { .. }
                 | EventSource::Queue { .. }
                 | EventSource::Schedule { .. }
+                | EventSource::StateMachine { .. }
                 | EventSource::Socket { .. } => {}
             }
         }

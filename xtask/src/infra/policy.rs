@@ -11,14 +11,19 @@ use super::node::{Node, attribute, sub};
 
 /// Returns the role of a function.
 pub fn role(system: &str, function: &Function, more: Vec<Node>) -> Node {
-    let trusted = map! {
-        "Effect" => "Allow",
-        "Principal" => map! { "Service" => "lambda.amazonaws.com" },
-        "Action" => "sts:AssumeRole",
-    };
     let mut statements = vec![logs(system), traces()];
     statements.extend(declared(&function.grants));
     statements.extend(more);
+    role_of("lambda.amazonaws.com", system, statements)
+}
+
+/// Returns a role that a service of AWS assumes.
+pub fn role_of(service: &str, system: &str, statements: Vec<Node>) -> Node {
+    let trusted = map! {
+        "Effect" => "Allow",
+        "Principal" => map! { "Service" => service },
+        "Action" => "sts:AssumeRole",
+    };
     map! {
         "Type" => "AWS::IAM::Role",
         "Properties" => map! {

@@ -1,4 +1,4 @@
-//! Event sources: streams, objects, queues, schedules, deployments and sockets.
+//! Event sources: streams, objects, queues, schedules, deployments, state machines and sockets.
 
 use table::filter::KeyPattern;
 use table::schema::{EventSource, QUEUE_CONCURRENCY, RECORDS_BATCH, System, Table, failures_bucket};
@@ -7,7 +7,7 @@ use super::function::Function;
 use super::names::{self, resource};
 use super::node::{Map, Node, attribute, reference, sub};
 use super::policy::allow;
-use super::socket;
+use super::{socket, state_machine};
 
 /// Returns the event source of a function with its permission.
 pub fn sources(system: &System, function: &Function) -> Map {
@@ -19,6 +19,7 @@ pub fn sources(system: &System, function: &Function) -> Map {
         EventSource::Queue { name, .. } => queue(function, name),
         EventSource::Schedule { every_minutes, .. } => schedule(system, function, *every_minutes),
         EventSource::Deployment { .. } => deployment(system, function),
+        EventSource::StateMachine { name, definition, .. } => state_machine::of(system, function, name, definition),
         EventSource::Socket { .. } => socket::permission(system, function),
     })
     .collect()
@@ -39,6 +40,7 @@ pub fn statements(system: &System, function: &Function) -> Vec<Node> {
         EventSource::Queue { .. }
         | EventSource::Schedule { .. }
         | EventSource::Deployment { .. }
+        | EventSource::StateMachine { .. }
         | EventSource::Socket { .. } => None,
     });
     let Some(tables) = read else { return Vec::new() };

@@ -15,13 +15,13 @@ pub(super) async fn invoke(system: &System, invoke: &Invoke<'_>, watch: &Watch) 
     let mut invoked = 0;
     // Records reach a whole system's function once, so that only the mirror handles them.
     let sources = system.sources.iter().filter(|source| !matches!(source, EventSource::Records { .. }));
-    for handler in sources.flat_map(EventSource::handlers) {
-        let event = events::read(crate::root(), system.name, handler)?;
+    for (name, handler) in sources.flat_map(events::names) {
+        let event = events::read(crate::root(), system.name, name)?;
         let answer = invoke.event(&event).await.doing(handler)?;
         if !watch.log().contains(&format!(r#""system":"{}","operation":"{handler}""#, system.name)) {
             return Err(Failure::new(format!("the event of {handler} did not reach it")));
         }
-        if let Some(fault) = Answered::event(handler, answer).fault(crate::root(), system.name) {
+        if let Some(fault) = Answered::event(name, answer).fault(crate::root(), system.name) {
             return Err(Failure::new(fault));
         }
         invoked += 1;

@@ -7,7 +7,6 @@ use local::identity::Person;
 use local::{Options, Platform, Progress};
 use reqwest::Client;
 use table::Clock;
-use table::schema::EventSource;
 use tokio::time::{Duration, Instant};
 
 use super::{ADDRESS, Answered, Stage};
@@ -31,11 +30,11 @@ pub async fn answers() -> Result<Vec<(&'static str, Vec<Answered>)>, Failure> {
         // These come last, since the items of the mirror's records are not in the tables.
         let serving =
             platform.app(system).ok_or_else(|| Failure::new(format!("the platform does not run {system}")))?;
-        for handler in app.system().sources.iter().flat_map(EventSource::handlers) {
-            let event = events::read(crate::root(), system, handler)?;
+        for (name, handler) in app.system().sources.iter().flat_map(events::names) {
+            let event = events::read(crate::root(), system, name)?;
             let deadline = Instant::now() + Duration::from_secs(60);
             let answer = serving.event(handler, event.into(), deadline).await.doing(handler)?;
-            answers.push(Answered::event(handler, String::from_utf8_lossy(&answer).into_owned()));
+            answers.push(Answered::event(name, String::from_utf8_lossy(&answer).into_owned()));
         }
         all.push((system, answers));
     }

@@ -22,7 +22,7 @@ pub fn declared(engines: Arc<Engines>) -> Declared {
         role: LIBRARIAN,
         records: records(),
         rehearsal: STEPS,
-        denied: ("listBooks", "dynamodb:Query"),
+        denied: ("addBook", "dynamodb:PutItem"),
         smoke: |stage, stranger| Box::pin(smoke(stage, stranger)),
     }
 }

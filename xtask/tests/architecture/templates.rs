@@ -15,6 +15,7 @@ mod queues;
 mod secrets;
 mod sockets;
 mod stacks;
+mod state_machines;
 
 /// That these answer without a token, and no others do, is tried in `tests/rehearsal.rs`.
 #[test]
@@ -138,7 +139,10 @@ fn every_function_has_a_role_of_its_own_and_logs_where_it_is_told() {
             assert_eq!(template["Resources"][role]["Type"], "AWS::IAM::Role", "{name}");
             assert!(roles.insert(role.to_owned()), "{name} has the role of another function");
         }
-        assert_eq!(roles.len(), of_type(&template, "AWS::IAM::Role").count(), "{system}: a role of no function");
+        for (_, machine) in of_type(&template, "AWS::StepFunctions::StateMachine") {
+            assert!(roles.insert(text(&machine["RoleArn"]["Fn::GetAtt"][0])), "{system}");
+        }
+        assert_eq!(roles.len(), of_type(&template, "AWS::IAM::Role").count(), "{system}: a role of nothing");
     }
 }
 

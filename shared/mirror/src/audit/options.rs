@@ -42,7 +42,7 @@ impl AuditOptions {
     };
 
     /// Returns how long before its deadline a run looks at its last keys again, saves its progress and ends.
-    pub(super) fn reserve(&self, time_limit: Duration) -> Duration {
+    pub(crate) fn reserve(&self, time_limit: Duration) -> Duration {
         (self.wait + LAST_LOOKS).min(time_limit / 2)
     }
 

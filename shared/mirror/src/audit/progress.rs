@@ -179,10 +179,23 @@ impl<P: Ports> Notes<'_, P> {
     }
 
     fn progress_name(&self) -> String {
-        format!("progress#{}", self.purpose.name())
+        progress_name(self.purpose)
     }
 
     fn digests_name(&self, slot: u8, part: usize) -> String {
         format!("digests#{}#{slot}-{part}", self.purpose.name())
     }
+}
+
+fn progress_name(purpose: AuditPurpose) -> String {
+    format!("progress#{}", purpose.name())
+}
+
+/// Returns the number of items and documents that the audit of a rebuild has read, as it has last saved its progress.
+/// Returns `None` if no such audit is under way.
+pub(crate) async fn read_by_rebuild_audit(state: &impl State, generation: &str) -> Result<Option<u64>, Fault> {
+    let note = state.note(generation, &progress_name(AuditPurpose::Rebuild)).await?;
+    let progress: Option<AuditProgress> = note.and_then(|note| serde_json::from_str(&note.text).ok());
+    let under_way = progress.filter(|progress| progress.phase != AuditPhase::Finished);
+    Ok(under_way.map(|progress| progress.tables.values().map(|table| table.items + table.documents).sum()))
 }

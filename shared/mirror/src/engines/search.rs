@@ -76,6 +76,13 @@ impl<'e> OpenSearchIndex<'e> {
         Ok(holders.get(index).is_some())
     }
 
+    /// Returns the number of documents and tombstones.
+    pub async fn count(&self, alias: &str) -> Result<u64, Fault> {
+        let body = json!({ "size": 0, "track_total_hits": true });
+        let (_, answer) = self.json(Method::Post, &format!("/{alias}/_search"), Some(&body), &[200]).await?;
+        Ok(answer.pointer("/hits/total/value").and_then(Value::as_u64).unwrap_or_default())
+    }
+
     /// Returns the highest version that a search finds, or 0.
     pub async fn newest(&self, alias: &str) -> Result<u64, Fault> {
         let body = json!({ "size": 1, "sort": [{ "rev": { "order": "desc" } }], "_source": ["rev"] });

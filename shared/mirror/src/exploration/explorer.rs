@@ -21,6 +21,8 @@ pub(super) struct Scenario {
     pub(super) clocks: &'static [Clock],
     /// Whether the older generation is not written any more while the new one is filled.
     pub(super) replaces: bool,
+    /// Whether functions carry out a rebuild, which an operator completes.
+    pub(super) by_functions: bool,
     pub(super) left: Budget,
     pub(super) mutant: Mutant,
 }
@@ -54,7 +56,16 @@ pub(super) enum Mutant {
 
 impl Scenario {
     pub(super) fn new(name: &'static str, keys: usize, batch: usize, left: Budget) -> Self {
-        Self { name, keys, batch, clocks: &[Clock::Behind], replaces: false, left, mutant: Mutant::None }
+        Self {
+            name,
+            keys,
+            batch,
+            clocks: &[Clock::Behind],
+            replaces: false,
+            by_functions: false,
+            left,
+            mutant: Mutant::None,
+        }
     }
 
     /// Whether some item may go to quarantine.

@@ -13,6 +13,9 @@ use super::calls::{ALIAS, Answer, Call};
 use super::failures::{FUNCTION, event};
 use super::leaf::{Change, Release, key};
 use super::ports::Recorded;
+use crate::advance::{Advanced, Bounds, advance, fill_share};
+use crate::fill::Share;
+use crate::ports::{Fault, Time};
 use crate::rebuild::{self, Rebuild};
 use crate::redrive::{Redrive, Run};
 use crate::repair::repair_generations;
@@ -43,6 +46,8 @@ pub(super) enum Task {
     Sweep,
     /// Carries out an order about a rebuild.
     Rebuild(Rebuild),
+    /// Carries out an order by the calls of functions, and then the rest of it.
+    RebuildByFunctions(Rebuild),
 }
 
 /// The end of an invocation.
@@ -187,6 +192,35 @@ fn invocation<R: Rules>(start: &Start, ports: Recorded) -> Pin<Box<dyn Future<Ou
         Task::Rebuild(order) => Box::pin(async move {
             finished(rebuild::rebuild::<R, _, _>(&ports, &release, ALIAS, order, &|_| ()).await.is_ok())
         }),
+        Task::RebuildByFunctions(order) => Box::pin(async move {
+            if functions::<R>(&ports, release, order).await.is_err() {
+                return End::Failed;
+            }
+            let rest = Rebuild { begins: false, ..order };
+            finished(rebuild::rebuild::<R, _, _>(&ports, &release, ALIAS, rest, &|_| ()).await.is_ok())
+        }),
+    }
+}
+
+/// Calls the functions of a rebuild as their state machine does, until an operator's step is next. The only share has
+/// several segments, which are scanned concurrently, as several shares would be.
+async fn functions<R: Rules>(ports: &Recorded, release: Release, order: Rebuild) -> Result<(), Fault> {
+    let (mut order, mut waited) = (order, None);
+    loop {
+        let bounds = Bounds { waited, until: None, shares: 1 };
+        let advanced = advance::<R, _, _>(ports, &release, ALIAS, (order, bounds), &|_| ()).await?;
+        order.begins = false;
+        match advanced {
+            Advanced::Paused { epoch } => {
+                ports.wait(order.pause).await;
+                waited = Some(epoch);
+            }
+            Advanced::Filling => {
+                fill_share::<R, _, _>(ports, &release, Share::WHOLE, &|_| ()).await?;
+            }
+            Advanced::Stopped => {}
+            Advanced::Audited | Advanced::Reached => return Ok(()),
+        }
     }
 }
 

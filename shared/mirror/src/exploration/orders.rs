@@ -57,13 +57,15 @@ impl<R: Rules> Explorer<R> {
             goal,
             begins,
             replaces,
-            pause: Duration::ZERO,
+            pause: Duration::from_secs(1),
             accepts_quarantine: false,
             audit: None,
             patience: Duration::ZERO,
         };
         let step = self.text(|| format!("an operator orders: {goal:?}"));
-        self.start(step, state, Role::Operator, Task::Rebuild(order), self.scenario.clocks[0]);
+        let by_functions = self.scenario.by_functions && goal == Goal::Serve;
+        let task = if by_functions { Task::RebuildByFunctions(order) } else { Task::Rebuild(order) };
+        self.start(step, state, Role::Operator, task, self.scenario.clocks[0]);
     }
 
     /// Stops the order that is carried out. Its requests are lost, or carried out.

@@ -30,6 +30,12 @@ fn deleted_item_appears_in_a_generation_that_is_published_without_a_pause() {
     deleted_item_appears(rebuild("published without a pause"));
 }
 
+/// A wait of the state machine that is too short is what is dangerous.
+#[test]
+fn deleted_item_appears_in_a_generation_that_functions_publish_without_a_pause() {
+    deleted_item_appears(Scenario { by_functions: true, ..rebuild("published by functions without a pause") });
+}
+
 #[test]
 fn deleted_item_appears_in_a_generation_that_replaces_another_without_a_pause() {
     deleted_item_appears(Scenario { replaces: true, ..rebuild("replaced without a pause") });

@@ -205,6 +205,20 @@ fn rebuild_that_is_stopped_breaks_no_invariant() {
 }
 
 #[test]
+fn rebuild_by_functions_breaks_no_invariant() {
+    let scenario = Scenario::new("rebuild, functions", 1, 2, rebuild());
+    holds(Scenario { by_functions: true, ..scenario });
+}
+
+/// Its state machine starts anew, and does not know what was waited for.
+#[test]
+fn rebuild_by_functions_that_is_stopped_breaks_no_invariant() {
+    let left = Budget { writes: sized(1, 2), zombies: 0, stops: 1, ..rebuild() };
+    let scenario = Scenario::new("rebuild, functions, stopped", 1, 2, left);
+    holds(Scenario { by_functions: true, ..scenario });
+}
+
+#[test]
 fn rebuild_that_is_rolled_back_breaks_no_invariant() {
     let left = Budget { writes: sized(1, 2), zombies: 0, stops: sized(0, 1), rollbacks: 1, cancels: 1, ..rebuild() };
     short_batches("rebuild, rolled back", left);

@@ -14,6 +14,7 @@ pub(crate) mod mutants;
 pub(crate) mod ports;
 mod reached;
 mod rebuild_audits;
+mod rebuild_functions;
 mod rebuilds;
 mod redrives;
 mod repairs;

@@ -21,7 +21,7 @@ use crate::repair_entity::{RepairedEntity, repair_items};
 use crate::rules::ProductionRules;
 use crate::work::process_batch;
 
-fn order(goal: Goal) -> Rebuild {
+pub(super) fn order(goal: Goal) -> Rebuild {
     let begins = goal == Goal::Serve;
     Rebuild {
         goal,
@@ -34,12 +34,12 @@ fn order(goal: Goal) -> Rebuild {
     }
 }
 
-fn carry_out(shared: &Shared, order: Rebuild) -> Result<Generations, Fault> {
+pub(super) fn carry_out(shared: &Shared, order: Rebuild) -> Result<Generations, Fault> {
     drive(shared, rebuild::<ProductionRules, _, _>(shared, &LabelledLeaves, "toy", order, &|_| ()))
 }
 
 /// Creates a world with items of the release before and an index that serves them.
-fn raised() -> Shared {
+pub(super) fn raised() -> Shared {
     let shared = serving();
     for (number, tree) in ["a", "bb", "ccc"].into_iter().enumerate() {
         put(&shared, tree, Some(leaf(tree, 10 + 2 * number as u64)));
@@ -51,7 +51,7 @@ fn raised() -> Shared {
 }
 
 /// Delivers every record of the stream.
-fn deliver(shared: &Shared) -> usize {
+pub(super) fn deliver(shared: &Shared) -> usize {
     let to = shared.world_len();
     let payload = shared.world().event(0, to);
     let batch = process_batch::<ProductionRules, _, _>(shared, &LabelledLeaves, &TABLES, &payload);
@@ -59,18 +59,18 @@ fn deliver(shared: &Shared) -> usize {
 }
 
 /// Returns the names that readers find, with their labels.
-fn found(shared: &Shared) -> Vec<(String, bool)> {
+pub(super) fn found(shared: &Shared) -> Vec<(String, bool)> {
     let documents = shared.world().search.visible("toy");
     let named = |source: &serde_json::Value| (source["name"].as_str().unwrap().to_owned(), source["label"].is_string());
     documents.values().map(|document| named(&document.source)).collect()
 }
 
-fn names(labelled: bool) -> Vec<(String, bool)> {
+pub(super) fn names(labelled: bool) -> Vec<(String, bool)> {
     ["a", "bb", "ccc"].map(|name| (name.to_owned(), labelled)).to_vec()
 }
 
 /// Returns the generations that are written, by number, with their phases.
-fn phases(shared: &Shared) -> Vec<(u32, &'static str)> {
+pub(super) fn phases(shared: &Shared) -> Vec<(u32, &'static str)> {
     let generations = shared.world().generations.clone().unwrap();
     let number = |index: &str| index.rsplit_once('-').unwrap().1.parse().unwrap();
     generations.written.iter().map(|one| (number(&one.index), one.phase.name())).collect()

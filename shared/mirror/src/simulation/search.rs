@@ -85,6 +85,11 @@ impl Search {
         visible.map(|(id, document)| (id.clone(), document)).collect()
     }
 
+    /// Returns the documents and tombstones of an index.
+    pub(crate) fn documents_of(&self, index: &str) -> BTreeMap<String, Document> {
+        self.indexes[index].documents.clone()
+    }
+
     /// Returns a document of an index.
     pub(crate) fn document(&self, index: &str, id: &str) -> Option<Document> {
         self.indexes.get(index)?.documents.get(id).cloned()

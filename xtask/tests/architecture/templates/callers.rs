@@ -9,7 +9,8 @@ use super::sockets::socket_routes;
 use super::{members, of_type, queue_mappings, routes, stream_mappings, systems, text};
 
 /// Only the source of a function may call it. Three kinds of functions need no permission for that: Lambda itself polls the
-/// streams and the queues, and the person who deploys calls the handler of a deployment.
+/// streams and the queues, and the handler of a deployment is called with the permissions of the person who deploys, and
+/// with those of the state machine's role.
 #[test]
 fn a_function_is_called_by_its_source_alone() {
     for (system, template) in systems() {
