@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ::mirror::{CREATE_INDEX, Phase};
+use ::mirror::{CREATE_INDEX, Goal, Phase, Rebuild};
 use aws_sdk_dynamodb::types::AttributeValue;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -172,6 +172,18 @@ async fn state_machine_creates_another_index_of_each_system() {
         // Nothing is written, so that no invocation from before the pause is left.
         let machine = StateMachine::of(served.system, Duration::ZERO);
         let call = async |input| cairn.event(system, CREATE_INDEX, &input).await;
+        let lost = index(&cairn, system, 2);
+        let without_index = async |input: Value| {
+            if input["share"] == 0 {
+                cairn.search_engine(Method::DELETE, &format!("/{lost}"), &Value::Null).await;
+            }
+            call(input).await
+        };
+        let refused = machine.execute(json!({ "begin": true }), without_index).await.unwrap_err();
+        assert!(refused.contains("was deleted: cancel the rebuild and start it again"), "{refused}");
+        let cancel = Rebuild { goal: Goal::Cancel, ..Rebuild::WITHOUT_PAUSE };
+        (served.rebuild)(Arc::clone(cairn.engines()), cancel, Box::new(|_| ())).await.unwrap();
+
         let output = machine.execute(json!({ "begin": true }), call).await.unwrap();
         assert_eq!((&output["next"], &output["serves"]), (&json!("done"), &json!(false)));
         let state = ::mirror::generations(served.system, cairn.engines()).await.unwrap().unwrap();

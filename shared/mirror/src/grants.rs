@@ -50,6 +50,7 @@ pub fn index_grants(system: &'static System) -> Vec<Grant> {
         search("es:ESHttpPost", format!("{index}/_refresh")),
         search("es:ESHttpPost", format!("{index}-write/_search")),
         search("es:ESHttpGet", format!("{}/_alias", system.name)),
+        search("es:ESHttpGet", format!("{index}/_alias")),
         search("es:ESHttpPut", format!("{index}/_alias/{}", system.name)),
         search("es:ESHttpDelete", format!("{index}/_alias/{}", system.name)),
     ]);
