@@ -7,7 +7,6 @@ use crate::engines::Production;
 use crate::generation::{Generation, Phase};
 use crate::ports::{Fault, Ports, State};
 use crate::rebuild::{Progress, Rebuild, rebuild};
-use crate::rules::{ProductionRules, Rules};
 
 /// Creates the system's first index and fills it from the tables, or resumes an earlier call that was stopped. Does
 /// nothing if an index serves already. Fails while a rebuild replaces the index. Returns the generation. `progress` is
@@ -21,10 +20,10 @@ pub(crate) async fn create_first_index(
     let system = documents.tables();
     let ports = Production::new(engines, system, shapes, None)?;
     let alias = engines.config.search_name(system.name);
-    create::<ProductionRules, _, _>(&ports, documents, &alias, &progress).await
+    create(&ports, documents, &alias, &progress).await
 }
 
-pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn create<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     alias: &str,
@@ -40,6 +39,6 @@ pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
         let reason = format_args!("a rebuild replaces the index: resume it with `cairn rebuild start {system}`");
         return Err(Fault::lasting("mirror", reason));
     }
-    let config = rebuild::<R, _, _>(ports, documents, alias, Rebuild::WITHOUT_PAUSE, progress).await?;
+    let config = rebuild(ports, documents, alias, Rebuild::WITHOUT_PAUSE, progress).await?;
     config.of(Phase::Serving).cloned().ok_or_else(|| Fault::passing("mirror", "another call changes the index"))
 }

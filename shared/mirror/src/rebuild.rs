@@ -14,7 +14,6 @@ use crate::fill::scan_tables;
 use crate::generation::{Generation, Generations, Phase, index_name, write_alias};
 use crate::mapping::index_body;
 use crate::ports::{Fault, Index, Ports, State, Time};
-use crate::rules::{ProductionRules, Rules};
 
 /// An operator's order about a rebuild.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,7 +118,7 @@ pub(crate) async fn rebuild_index(
     let system = documents.tables();
     let ports = Production::new(engines, system, shapes, None)?;
     let alias = engines.config.search_name(system.name);
-    rebuild::<ProductionRules, _, _>(&ports, documents, &alias, order, &progress).await
+    rebuild(&ports, documents, &alias, order, &progress).await
 }
 
 /// Stops the rebuild that is under way after its present page, until an operator resumes it.
@@ -175,7 +174,7 @@ pub(crate) async fn hold(state: &impl State) -> Result<Generations, Fault> {
     }
 }
 
-pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn rebuild<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     alias: &str,
@@ -193,7 +192,7 @@ pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
         }
         match step {
             Step::Begin => begin(ports, documents, config, progress).await?,
-            Step::Fill => fill::<R, _, _>(ports, documents, config, order, progress).await?,
+            Step::Fill => fill(ports, documents, config, order, progress).await?,
             Step::Publish => publish_after_pause(ports, config, order, progress).await?,
             Step::Swap => swap(ports, config, progress).await?,
             Step::Drop => drop_index(ports, config, progress).await?,
@@ -281,7 +280,7 @@ async fn publish_after_pause<P: Ports>(
     Ok(())
 }
 
-async fn fill<R: Rules, P: Ports, D: Documents>(
+async fn fill<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     config: Generations,
@@ -291,13 +290,13 @@ async fn fill<R: Rules, P: Ports, D: Documents>(
     let Some(generation) = config.of(Phase::Filling) else { return Ok(()) };
     generation.check_mapping(documents).map_err(refused)?;
     let scanned = |table, items| progress(Progress::Scanned { table, items });
-    scan_tables::<R, _, _>(ports, documents, generation, &scanned).await?;
+    scan_tables(ports, documents, generation, &scanned).await?;
     ports.index().refresh(&generation.index).await?;
     progress(Progress::Filled);
     if let Some(wait) = order.audit {
         let options = AuditOptions { purpose: AuditPurpose::Rebuild, wait, ..AuditOptions::DAILY };
         let step = |step| progress(Progress::Auditing(step));
-        let audited = audit_one::<R, _, _>(ports, documents, generation, options, None, &step).await?;
+        let audited = audit_one(ports, documents, generation, options, None, &step).await?;
         check_audit(&audited)?;
     } else {
         end_rebuild_audit(ports, &generation.index).await?;
