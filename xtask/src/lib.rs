@@ -14,6 +14,7 @@ pub mod import;
 pub mod infra;
 pub mod judge;
 pub mod lambda;
+pub mod mutants;
 pub mod nightly;
 pub mod node;
 pub mod patterns;

@@ -7,6 +7,7 @@
 //! - `cargo xtask lambda` tests systems with cargo-lambda, by the commands of docs/cargo-lambda.md.
 //! - `cargo xtask judge` sends the searches of `samples/judged.tsv` and prints the quality of the answers.
 //! - `cargo xtask nightly` runs the third tier of the tests: full sizes, all sets of engines, each system deployed.
+//! - `cargo xtask mutants` puts faults into the mirror's source, and requires that a test finds each.
 //! - `cargo xtask import` writes a template by which a new stack imports the resources that a deleted one left.
 
 use std::process::ExitCode;
@@ -44,6 +45,7 @@ async fn main() -> ExitCode {
         "lambda" => return exit_code(xtask::lambda::run(xtask::root(), &named).await),
         "judge" => return exit_code(xtask::judge::run(named.first().map(String::as_str)).await),
         "nightly" => return exit_code(xtask::nightly::run(xtask::root(), &named).await),
+        "mutants" => return exit_code(xtask::mutants::run(xtask::root(), &named).await),
         "import" if let [stack, prefix, account, region] = named.as_slice() => {
             let deployment = Deployment { prefix, account, region };
             let files = xtask::import::write(xtask::root(), stack, &deployment);
@@ -51,7 +53,7 @@ async fn main() -> ExitCode {
         }
         _ => {
             eprintln!(
-                "usage: cargo xtask generate | check | rehearse | templates | dependencies | zip [SYSTEM…] | deployed [SYSTEM…] | lambda [SYSTEM…] | judge [URL] | nightly [STEP…] \
+                "usage: cargo xtask generate | check | rehearse | templates | dependencies | zip [SYSTEM…] | deployed [SYSTEM…] | lambda [SYSTEM…] | judge [URL] | nightly [STEP…] | mutants [NAME…] \
                  | import shared|SYSTEM PREFIX ACCOUNT REGION"
             );
             return ExitCode::from(2);

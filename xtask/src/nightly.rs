@@ -20,7 +20,7 @@ struct Step {
     tools: Option<&'static str>,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step {
         name: "exploration",
         script: "CAIRN_TIER=nightly cargo test --profile bench --package mirror --lib -- exploration --nocapture",
@@ -31,6 +31,7 @@ const STEPS: [Step; 10] = [
         script: "CAIRN_SCHEDULES=1000000 cargo test --profile bench --package mirror --lib -- simulation::seeds --nocapture",
         tools: None,
     },
+    Step { name: "mutants", script: "cargo xtask mutants", tools: None },
     Step {
         name: "embedded-engines",
         script: "CAIRN_TIER=nightly CAIRN_ENGINES=embedded cargo test --workspace --test e2e",

@@ -11,7 +11,6 @@ use crate::fill::{Share, check_wanted, is_scanned, scan_tables};
 use crate::generation::{Generation, Phase};
 use crate::ports::{Fault, Ports, State, Time};
 use crate::rebuild::{Course, Decided, Progress, Rebuild, Step, compare, decide, explained, refused, take_step};
-use crate::rules::Rules;
 
 /// What is next after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +40,7 @@ pub(crate) struct Bounds {
 }
 
 /// Carries out an order as far as one call can.
-pub(crate) async fn advance<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn advance<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     alias: &str,
@@ -62,14 +61,14 @@ pub(crate) async fn advance<R: Rules, P: Ports, D: Documents>(
             // A pause counts only for the epoch after which it was waited for.
             Step::Publish => {
                 let order = Rebuild { pause: Duration::ZERO, ..order };
-                take_step::<R, _, _>(ports, documents, config, (step, order), progress).await?;
+                take_step(ports, documents, config, (step, order), progress).await?;
             }
             Step::Fill => {
                 let Some(generation) = config.of(Phase::Filling) else { continue };
                 if !is_filled(ports, documents, generation, bounds.shares).await? {
                     return Ok(Advanced::Filling);
                 }
-                let compared = compare::<R, _, _>(ports, documents, &config, (order, bounds.until), progress).await;
+                let compared = compare(ports, documents, &config, (order, bounds.until), progress).await;
                 if !explained(ports, &config, compared).await? {
                     return Ok(Advanced::Stopped);
                 }
@@ -80,7 +79,7 @@ pub(crate) async fn advance<R: Rules, P: Ports, D: Documents>(
                 return Err(refused(reason));
             }
             Step::Drop => return Ok(Advanced::Reached),
-            step => take_step::<R, _, _>(ports, documents, config, (step, order), progress).await?,
+            step => take_step(ports, documents, config, (step, order), progress).await?,
         }
         course.took(step, replaces);
     }
@@ -88,7 +87,7 @@ pub(crate) async fn advance<R: Rules, P: Ports, D: Documents>(
 
 /// Fills the index from a share of the tables, until the time of the call is up. Returns whether it has ended. Calls for
 /// the same share do no harm.
-pub(crate) async fn fill_share<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn fill_share<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     share: Share,
@@ -101,7 +100,7 @@ pub(crate) async fn fill_share<R: Rules, P: Ports, D: Documents>(
     check_wanted(ports, generation).await?;
     generation.check_mapping(documents).map_err(refused)?;
     let scanned = |table, items| progress(Progress::Scanned { table, items });
-    let filled = pin!(scan_tables::<R, _, _>(ports, documents, generation, share, &scanned));
+    let filled = pin!(scan_tables(ports, documents, generation, share, &scanned));
     match select(filled, pin!(ports.time().expired())).await {
         Either::Left((filled, _)) => explained(ports, &config, filled).await.map(|()| true),
         // The pages that are being written are written again.

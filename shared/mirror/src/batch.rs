@@ -19,7 +19,6 @@ use crate::quarantine::Code;
 use crate::requests::{
     CONCURRENCY, StampResult, clear_markers, keep_and_mark, open_markers, read_item, read_versions, stamp_item,
 };
-use crate::rules::Rules;
 use crate::task::{Blame, Compare, Event, Settle, Task, Tasks, Write};
 
 /// The state of a batch. Groups that are not handled when its time is up are reported.
@@ -68,13 +67,13 @@ const PAGE: usize = 500;
 
 impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     /// Creates a batch that applies its groups to every generation.
-    pub(crate) fn new<R: Rules>(context: Context<'c, P, D>, groups: Groups<'a>) -> Self {
-        Self::start(context, groups, Group::start::<R>)
+    pub(crate) fn new(context: Context<'c, P, D>, groups: Groups<'a>) -> Self {
+        Self::start(context, groups, Group::start)
     }
 
     /// Creates a batch that repairs the documents of its groups in every generation.
-    pub(crate) fn repair<R: Rules>(context: Context<'c, P, D>, groups: Groups<'a>) -> Self {
-        Self::start(context, groups, Group::start_repair::<R>)
+    pub(crate) fn repair(context: Context<'c, P, D>, groups: Groups<'a>) -> Self {
+        Self::start(context, groups, Group::start_repair)
     }
 
     fn start(
@@ -95,15 +94,15 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     }
 
     /// Carries out tasks until none is left. The caller stops it when the time is up.
-    pub(crate) async fn run<R: Rules>(&mut self) {
+    pub(crate) async fn run(&mut self) {
         let mut retries = 0_u32;
         while !self.tasks.is_empty() {
-            self.write::<R>().await;
-            self.settle::<R>().await;
-            self.stamp::<R>().await;
-            self.find_markers::<R>().await;
-            self.quarantine::<R>().await;
-            self.clear::<R>().await;
+            self.write().await;
+            self.settle().await;
+            self.stamp().await;
+            self.find_markers().await;
+            self.quarantine().await;
+            self.clear().await;
             retries = if std::mem::take(&mut self.retry) { retries + 1 } else { 0 };
             if retries > self.max_retries {
                 return;
@@ -116,31 +115,31 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     }
 
     /// Reads the documents' versions, then the items, never in the opposite order.
-    async fn settle<R: Rules>(&mut self) {
+    async fn settle(&mut self) {
         let mut settles = std::mem::take(&mut self.tasks.settles);
         settles.sort_by_key(|settle| settle.target);
         for of_target in settles.chunk_by(|one, other| one.target == other.target) {
             for page in of_target.chunks(PAGE) {
-                self.read_versions::<R>(page).await;
-                self.compare::<R>().await;
+                self.read_versions(page).await;
+                self.compare().await;
             }
         }
     }
 
     /// Reads the versions of documents of one generation.
-    async fn read_versions<R: Rules>(&mut self, settles: &[Settle]) {
+    async fn read_versions(&mut self, settles: &[Settle]) {
         match read_versions(&self.context, &self.groups, settles).await {
             Ok(versions) => {
                 for (settle, version) in settles.iter().zip(versions) {
-                    self.end::<R>(settle.group, Event::Version(*settle, version));
+                    self.end(settle.group, Event::Version(*settle, version));
                 }
             }
             Err(fault) if self.should_retry(&fault) => self.tasks.settles.extend(settles),
-            Err(fault) => settles.iter().for_each(|settle| self.fail::<R>(settle.group, &fault)),
+            Err(fault) => settles.iter().for_each(|settle| self.fail(settle.group, &fault)),
         }
     }
 
-    async fn compare<R: Rules>(&mut self) {
+    async fn compare(&mut self) {
         let compares = std::mem::take(&mut self.tasks.compares);
         let (context, groups) = (&self.context, &self.groups);
         let reads: Vec<_> = compares.iter().map(|compare| read_item(context, &groups[compare.settle.group])).collect();
@@ -148,33 +147,33 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         for (compare, item) in compares.into_iter().zip(items) {
             let Compare { settle, .. } = compare;
             match item {
-                Ok(item) => self.end::<R>(settle.group, Event::Item(compare, item)),
+                Ok(item) => self.end(settle.group, Event::Item(compare, item)),
                 // The version must be read again before the item.
                 Err(fault) if self.should_retry(&fault) => self.tasks.settles.push(settle),
-                Err(fault) => self.fail::<R>(settle.group, &fault),
+                Err(fault) => self.fail(settle.group, &fault),
             }
         }
     }
 
-    async fn stamp<R: Rules>(&mut self) {
+    async fn stamp(&mut self) {
         let stamps = std::mem::take(&mut self.tasks.stamps);
         let (context, groups) = (&self.context, &self.groups);
         let given: Vec<_> = stamps.iter().map(|stamp| stamp_item(context, &groups[stamp.group], stamp)).collect();
         let given: Vec<_> = stream::iter(given).buffered(CONCURRENCY).collect().await;
         for (stamp, given) in stamps.into_iter().zip(given) {
             match given {
-                Ok(StampResult::Sent { written }) => self.end::<R>(stamp.group, Event::Stamped { stamp, written }),
+                Ok(StampResult::Sent { written }) => self.end(stamp.group, Event::Stamped { stamp, written }),
                 Ok(StampResult::Impossible { rev, code, reason }) => {
-                    self.end::<R>(stamp.group, Event::Unstampable { rev, code, reason: brief(&reason).to_owned() });
+                    self.end(stamp.group, Event::Unstampable { rev, code, reason: brief(&reason).to_owned() });
                 }
                 Err(fault) if self.should_retry(&fault) => self.tasks.stamps.push(stamp),
-                Err(fault) => self.fail::<R>(stamp.group, &fault),
+                Err(fault) => self.fail(stamp.group, &fault),
             }
         }
     }
 
     /// Looks up which items with a refused shape are in quarantine already.
-    async fn find_markers<R: Rules>(&mut self) {
+    async fn find_markers(&mut self) {
         let mut refused = std::mem::take(&mut self.tasks.refused);
         refused.sort_by_key(|refused| refused.write.target);
         while let Some(target) = refused.first().map(|refused| refused.write.target) {
@@ -187,57 +186,57 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
                     for (refused, name) in of_target.into_iter().zip(names) {
                         let is_open = open.contains_key(&name);
                         self.tally.refused |= !is_open;
-                        self.end::<R>(refused.write.group, Event::Marker { refused, is_open });
+                        self.end(refused.write.group, Event::Marker { refused, is_open });
                     }
                 }
                 Err(fault) if self.should_retry(&fault) => self.tasks.refused.extend(of_target),
-                Err(fault) => of_target.iter().for_each(|refused| self.fail::<R>(refused.write.group, &fault)),
+                Err(fault) => of_target.iter().for_each(|refused| self.fail(refused.write.group, &fault)),
             }
         }
     }
 
-    async fn quarantine<R: Rules>(&mut self) {
+    async fn quarantine(&mut self) {
         let quarantines = std::mem::take(&mut self.tasks.quarantines);
         let (context, groups) = (&self.context, &self.groups);
         let kept: Vec<_> = quarantines.iter().map(|task| keep_and_mark(context, &groups[task.group], task)).collect();
         let kept: Vec<_> = stream::iter(kept).buffered(CONCURRENCY).collect().await;
         for (task, kept) in quarantines.into_iter().zip(kept) {
             match kept {
-                Ok(()) => self.end::<R>(task.group, Event::Quarantined(task)),
+                Ok(()) => self.end(task.group, Event::Quarantined(task)),
                 Err(fault) if self.should_retry(&fault) => self.tasks.quarantines.push(task),
-                Err(fault) => self.fail::<R>(task.group, &fault),
+                Err(fault) => self.fail(task.group, &fault),
             }
         }
     }
 
-    async fn clear<R: Rules>(&mut self) {
+    async fn clear(&mut self) {
         let mut clears = std::mem::take(&mut self.tasks.clears);
         clears.sort_by_key(|clear| clear.target);
         for of_target in clears.chunk_by(|one, other| one.target == other.target) {
             match clear_markers(&self.context, &self.groups, of_target).await {
-                Ok(()) => of_target.iter().for_each(|clear| self.end::<R>(clear.group, Event::Cleared)),
+                Ok(()) => of_target.iter().for_each(|clear| self.end(clear.group, Event::Cleared)),
                 Err(fault) if self.should_retry(&fault) => self.tasks.clears.extend(of_target),
-                Err(fault) => of_target.iter().for_each(|clear| self.fail::<R>(clear.group, &fault)),
+                Err(fault) => of_target.iter().for_each(|clear| self.fail(clear.group, &fault)),
             }
         }
     }
 
     /// Ends a task of the group, and queues the tasks that follow.
-    fn end<R: Rules>(&mut self, group: GroupId, event: Event<'a>) {
+    fn end(&mut self, group: GroupId, event: Event<'a>) {
         let group = &mut self.groups[group];
-        group.on::<R>(event, &self.context.targets).into_iter().for_each(|task| self.tasks.push(task));
+        group.on(event, &self.context.targets).into_iter().for_each(|task| self.tasks.push(task));
         if let Some(reason) = &group.failed {
             self.tally.first_error.get_or_insert_with(|| reason.clone());
         }
     }
 
-    fn reject<R: Rules>(&mut self, write: Write<'a>, code: Code, reason: &str, blame: Blame) {
-        self.end::<R>(write.group, Event::Rejected { write, code, reason: brief(reason).to_owned(), blame });
+    fn reject(&mut self, write: Write<'a>, code: Code, reason: &str, blame: Blame) {
+        self.end(write.group, Event::Rejected { write, code, reason: brief(reason).to_owned(), blame });
     }
 
     /// Ends a task without a result. The group is not handled, and its records are reported.
-    fn fail<R: Rules>(&mut self, group: GroupId, why: &dyn Display) {
-        self.end::<R>(group, Event::Failed(brief(&why.to_string()).to_owned()));
+    fn fail(&mut self, group: GroupId, why: &dyn Display) {
+        self.end(group, Event::Failed(brief(&why.to_string()).to_owned()));
     }
 
     /// Notes the fault, and returns whether the task is to be retried.

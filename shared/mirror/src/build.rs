@@ -14,8 +14,7 @@ use crate::documents::{DetailLevel, Documents, Obstacle, Shape, ShapeStatus, Sha
 use crate::generation::{TargetId, Targets};
 use crate::group::{GroupId, Groups};
 use crate::image::Image;
-use crate::lines::{Identity, close_document, open_document, write_shape};
-use crate::rules::Rules;
+use crate::lines::{Identity, close_document, open_document, write_shape, write_tombstone};
 use crate::task::{Content, Write};
 
 /// A request that is ready to be sent.
@@ -63,7 +62,7 @@ pub(crate) struct Materials<'c, S, D> {
 
 /// Builds a request from the queue's first writes, all for one generation, until it has this size. Returns `None` if
 /// the queue is empty.
-pub(crate) async fn build<'a, R: Rules, S: Shapes, D: Documents>(
+pub(crate) async fn build<'a, S: Shapes, D: Documents>(
     materials: Materials<'_, S, D>,
     groups: &Groups<'_>,
     queue: &mut VecDeque<Write<'a>>,
@@ -82,7 +81,7 @@ pub(crate) async fn build<'a, R: Rules, S: Shapes, D: Documents>(
             continue;
         };
         let before = built.bulk.lines.len();
-        match write_lines::<R, S, D>(&materials, identity, &mut write, &mut built).await {
+        match write_lines(&materials, identity, &mut write, &mut built).await {
             Ok(()) if before > 0 && built.bulk.lines.len() > MAX_BYTES => {
                 built.bulk.lines.truncate(before);
                 queue.push_front(write);
@@ -101,7 +100,7 @@ pub(crate) async fn build<'a, R: Rules, S: Shapes, D: Documents>(
     Some(built)
 }
 
-async fn write_lines<R: Rules, S: Shapes, D: Documents>(
+async fn write_lines<S: Shapes, D: Documents>(
     materials: &Materials<'_, S, D>,
     identity: &Identity,
     write: &mut Write<'_>,
@@ -110,7 +109,7 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
     let lines = &mut built.bulk.lines;
     let (item, versioning) = match &write.content {
         Content::Tombstone(versioning) => {
-            R::write_tombstone(lines, identity, write.version, *versioning, materials.now);
+            write_tombstone(lines, identity, write.version, *versioning, materials.now);
             return Ok(());
         }
         Content::Item(item, versioning) => (item, *versioning),
@@ -121,7 +120,7 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
         Found::Document(document) => document,
         // The tombstone has the item's own revision, since it is the item's present state and not a delete.
         Found::Hidden => {
-            R::write_tombstone(lines, identity, write.version, versioning, materials.now);
+            write_tombstone(lines, identity, write.version, versioning, materials.now);
             built.hidden.push(write.group);
             return Ok(());
         }

@@ -8,13 +8,12 @@ use table::schema::{System, Table};
 use crate::batch::Batch;
 use crate::context::Context;
 use crate::documents::Documents;
-use crate::fold::{Change, Presence};
+use crate::fold::{Change, Presence, fold};
 use crate::generation::{Generation, Phase, Targets};
 use crate::group::{Group, GroupKey, after, group_key};
 use crate::item::{Item, presence, rev_value};
 use crate::ports::{Checkpoint, Fault, Items, Page, Ports, Segment, State, Time};
 use crate::record::{RecordError, Side};
-use crate::rules::Rules;
 
 /// The number of segments of a table that one call scans concurrently.
 pub(crate) const SEGMENTS: u32 = 4;
@@ -55,7 +54,7 @@ impl Share {
 
 /// Writes every item of a share of the tables to a generation, or continues where an earlier call was stopped. `scanned`
 /// is called after every page, with the table and the number of items.
-pub(crate) async fn scan_tables<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn scan_tables<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,
@@ -66,12 +65,12 @@ pub(crate) async fn scan_tables<R: Rules, P: Ports, D: Documents>(
         searchable(documents.tables()).flat_map(|table| share.segments().map(move |segment| (table, segment)));
     stream::iter(segments.map(Ok))
         .try_for_each_concurrent(SEGMENTS as usize, |(table, segment)| {
-            scan_segment::<R, _, _>(ports, documents, generation, table, segment, scanned)
+            scan_segment(ports, documents, generation, table, segment, scanned)
         })
         .await
 }
 
-async fn scan_segment<R: Rules, P: Ports, D: Documents>(
+async fn scan_segment<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,
@@ -93,7 +92,7 @@ async fn scan_segment<R: Rules, P: Ports, D: Documents>(
         let Page { items, next } = ports.items().scan(table, segment, last).await?;
         let context = Context { ports, documents, targets: Targets::new(std::slice::from_ref(generation)), received };
         let refusal_deadline = after(refused_since.unwrap_or(received), REFUSAL_TIMEOUT);
-        match write_page::<R, _, _>(context, table, &items, refusal_deadline).await {
+        match write_page(context, table, &items, refusal_deadline).await {
             Ok(()) => {
                 failures = 0;
                 ports.state().save(&generation.index, table, segment, next.as_ref()).await?;
@@ -150,16 +149,16 @@ struct Unwritten {
 }
 
 /// Writes each item at its revision, as its stream record would, and stamps items without a revision.
-async fn write_page<R: Rules, P: Ports, D: Documents>(
+async fn write_page<P: Ports, D: Documents>(
     context: Context<'_, P, D>,
     table: &'static Table,
     items: &[Item],
     refusal_deadline: i64,
 ) -> Result<(), Unwritten> {
-    let groups = items.iter().enumerate().filter_map(|(at, item)| group_of::<R>(table, item, at));
+    let groups = items.iter().enumerate().filter_map(|(at, item)| group_of(table, item, at));
     let groups = groups.map(|group| Group { refusal_deadline: Some(refusal_deadline), ..group }).collect();
-    let mut batch = Batch::new::<R>(context, groups).with_max_retries(MAX_RETRIES);
-    batch.run::<R>().await;
+    let mut batch = Batch::new(context, groups).with_max_retries(MAX_RETRIES);
+    batch.run().await;
     if batch.groups.iter().all(Group::handled) {
         Ok(())
     } else {
@@ -169,7 +168,7 @@ async fn write_page<R: Rules, P: Ports, D: Documents>(
 }
 
 /// Creates a group of one item. Returns `None` if the item is never searchable.
-fn group_of<'i, R: Rules>(table: &'static Table, item: &'i Item, at: usize) -> Option<Group<'i>> {
+fn group_of<'i>(table: &'static Table, item: &'i Item, at: usize) -> Option<Group<'i>> {
     let text = item.as_str();
     let key = item.image().ok().and_then(|image| image.key(table).ok());
     let Some(key) = key else {
@@ -178,7 +177,7 @@ fn group_of<'i, R: Rules>(table: &'static Table, item: &'i Item, at: usize) -> O
     let rev = rev_value(text);
     let change = Change { old: Presence::Absent, new: presence(rev) };
     let group = Group::new(group_key(table, key)?, text, at);
-    Some(Group { fold: Some(R::fold(None, change)), image: Some(Side { text, rev }), scanned: true, ..group })
+    Some(Group { fold: Some(fold(None, change)), image: Some(Side { text, rev }), scanned: true, ..group })
 }
 
 /// Returns the tables that may have documents.

@@ -9,7 +9,6 @@ use crate::engines::Production;
 use crate::generation::{Generation, Phase};
 use crate::ports::{Fault, Ports, State};
 use crate::rebuild::{Progress, Rebuild, rebuild};
-use crate::rules::{ProductionRules, Rules};
 
 /// Creates the system's first index and fills it from the tables, or resumes an earlier call that was stopped. Does
 /// nothing if an index serves already. Fails while a rebuild replaces the index. Returns the generation. `progress` is
@@ -24,10 +23,10 @@ pub(crate) async fn create_first_index(
     let system = documents.tables();
     let ports = Production::new(engines, system, shapes, None)?;
     let alias = engines.config.search_name(system.name);
-    create::<ProductionRules, _, _>(&ports, documents, &alias, patience, &progress).await
+    create(&ports, documents, &alias, patience, &progress).await
 }
 
-pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn create<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     alias: &str,
@@ -46,6 +45,6 @@ pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
         return Err(Fault::lasting("mirror", reason));
     }
     let order = Rebuild { patience, ..Rebuild::WITHOUT_PAUSE };
-    let config = rebuild::<R, _, _>(ports, documents, alias, order, progress).await?;
+    let config = rebuild(ports, documents, alias, order, progress).await?;
     config.of(Phase::Serving).cloned().ok_or_else(|| Fault::passing("mirror", "another call changes the index"))
 }

@@ -9,12 +9,11 @@ use std::time::Duration;
 use table::Key;
 use table::schema::{Search, Table};
 
-use crate::fold::{Change, Fold};
+use crate::fold::{Change, Fold, fold};
 use crate::lines::Identity;
 use crate::quarantine::Subject;
 use crate::record::{Record, RecordError, Side, Tables};
 use crate::report::{Outcome, RepairOutcome, Unhandled};
-use crate::rules::Rules;
 
 /// A unit that is handled as a whole or not at all: the records of one key, one record without a readable key, or one
 /// item of a scanned page.
@@ -183,10 +182,10 @@ impl<'a> Group<'a> {
     }
 
     /// Adds the next record.
-    fn add<R: Rules>(&mut self, place: usize, record: &Record<'a>) {
+    fn add(&mut self, place: usize, record: &Record<'a>) {
         let change = record.change();
         let [old, new] = record.images();
-        self.fold = Some(R::fold(self.fold, Change { old, new }));
+        self.fold = Some(fold(self.fold, Change { old, new }));
         self.image = record.new;
         self.places.last = place;
         // The first record sets the deadline. Later records do not extend it.
@@ -218,7 +217,7 @@ pub(crate) fn group_key(table: &'static Table, key: Key) -> Option<GroupKey> {
 
 /// Groups records, which must be in the order of their sequence numbers. Key templates are checked before the event's
 /// name.
-pub(crate) fn gather<'a, R: Rules>(records: &[Record<'a>], tables: &Tables) -> Gathered<'a> {
+pub(crate) fn gather<'a>(records: &[Record<'a>], tables: &Tables) -> Gathered<'a> {
     let mut groups = Groups::default();
     let mut group_of = Vec::with_capacity(records.len());
     let mut known: HashMap<(*const Table, Key), Option<GroupId>> = HashMap::with_capacity(records.len());
@@ -236,7 +235,7 @@ pub(crate) fn gather<'a, R: Rules>(records: &[Record<'a>], tables: &Tables) -> G
                     }
                 };
                 if let Some(group) = group {
-                    groups[group].add::<R>(at, record);
+                    groups[group].add(at, record);
                 }
                 group
             }

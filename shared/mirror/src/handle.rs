@@ -8,7 +8,6 @@ use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::record::Tables;
 use crate::report::Ledger;
-use crate::rules::ProductionRules;
 use crate::save_heartbeat::save_heartbeat;
 use crate::work::{Failure, ProcessedBatch, process_batch};
 
@@ -41,7 +40,7 @@ pub async fn handle(
     let ports = Production::new(engines, system, shapes, Some(deadline))?;
     let tables = Tables::new(system, &engines.config);
     let payload = str::from_utf8(payload).map_err(|_| Failure::NotText)?;
-    let processed = process_batch::<ProductionRules, _, _>(&ports, documents, &tables, payload).await?;
+    let processed = process_batch(&ports, documents, &tables, payload).await?;
     log(system.name, &processed);
     if let Some(heartbeat) = &processed.heartbeat {
         save_heartbeat(engines, system, heartbeat).await;

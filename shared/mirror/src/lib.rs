@@ -47,7 +47,6 @@ mod repair;
 mod repair_entity;
 mod report;
 mod requests;
-mod rules;
 mod samples;
 mod save_heartbeat;
 pub mod schema;

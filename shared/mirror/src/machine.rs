@@ -5,15 +5,14 @@ use std::borrow::Cow;
 
 use table::never;
 
-use crate::fold::{Decision, Presence};
+use crate::fold::{Decision, Presence, decide};
 use crate::generation::{TargetId, Targets};
 use crate::group::{Group, GroupKey};
 use crate::item::{Item, presence, rev_value};
 use crate::lines::Versioning;
 use crate::quarantine::{Code, Poison};
 use crate::report::{Outcome, RepairOutcome};
-use crate::rules::Rules;
-use crate::settle::Resolution;
+use crate::settle::{self, Resolution};
 use crate::task::{Blame, Clear, Compare, Content, Event, Quarantine, Refused, Settle, Stamp, Task, Write};
 
 /// How often a key is settled in each generation before its records are reported. Only a key that changes all the time
@@ -22,17 +21,17 @@ const MAX_ROUNDS: usize = 10;
 
 impl<'a> Group<'a> {
     /// Starts the group in one generation.
-    pub(crate) fn start<R: Rules>(&mut self, target: TargetId) -> Vec<Task<'a>> {
+    pub(crate) fn start(&mut self, target: TargetId) -> Vec<Task<'a>> {
         let tasks = match self.initial_poison() {
             Some(poison) => self.quarantine(target, poison),
-            None => self.process_images::<R>(target),
+            None => self.process_images(target),
         };
         self.open += tasks.len();
         tasks
     }
 
     /// Starts a repair in one generation. A key that cannot have a document goes to quarantine instead.
-    pub(crate) fn start_repair<R: Rules>(&mut self, target: TargetId) -> Vec<Task<'a>> {
+    pub(crate) fn start_repair(&mut self, target: TargetId) -> Vec<Task<'a>> {
         let tasks = match self.initial_poison() {
             Some(poison) => self.quarantine(target, poison),
             None => vec![Task::Settle(Settle { repair: true, ..Settle::new(self.id, target) })],
@@ -42,7 +41,7 @@ impl<'a> Group<'a> {
     }
 
     /// Ends a task. Returns the tasks that follow.
-    pub(crate) fn on<R: Rules>(&mut self, event: Event<'a>, targets: &Targets) -> Vec<Task<'a>> {
+    pub(crate) fn on(&mut self, event: Event<'a>, targets: &Targets) -> Vec<Task<'a>> {
         let Some(open) = self.open.checked_sub(1) else {
             never!("a task has ended of a group without open tasks: {event:?}");
             self.fail("more tasks have ended than were started");
@@ -55,10 +54,10 @@ impl<'a> Group<'a> {
             Event::ShapeRefused { refused, now } => self.shape_refused(refused, now),
             Event::Marker { refused, is_open } => self.marker_found(refused, is_open),
             Event::Version(settle, version) => self.version(settle, version),
-            Event::Item(compare, item) => self.item_read::<R>(compare, item, targets),
+            Event::Item(compare, item) => self.item_read(compare, item, targets),
             Event::Stamped { stamp, written } => self.stamped(&stamp, written, targets),
             Event::Unstampable { rev, code, reason } => self.unstampable(rev, code, &reason, targets),
-            Event::Quarantined(quarantine) => self.quarantined::<R>(&quarantine),
+            Event::Quarantined(quarantine) => self.quarantined(&quarantine),
             Event::Cleared => Vec::new(),
             Event::Failed(reason) => self.failed_by(&reason),
         };
@@ -68,7 +67,7 @@ impl<'a> Group<'a> {
 
     /// Returns the tasks that the images require. Unknown event names make no difference, so that no stale document
     /// stays visible.
-    fn process_images<R: Rules>(&self, target: TargetId) -> Vec<Task<'a>> {
+    fn process_images(&self, target: TargetId) -> Vec<Task<'a>> {
         let Some(fold) = self.fold else { return Vec::new() };
         let tombstone = |version| Task::Write(Write::tombstone(self.id, target, version, Versioning::External));
         // The item is stamped once, for all generations.
@@ -77,7 +76,7 @@ impl<'a> Group<'a> {
             let stamp = Stamp { group: self.id, seen, above, settle: self.scanned };
             (target == TargetId::FIRST).then_some(Task::Stamp(stamp))
         };
-        match (R::decide(fold), self.image) {
+        match (decide(fold), self.image) {
             (Decision::Index(version), Some(image)) => {
                 let content = Content::Item(Cow::Borrowed(image.text), Versioning::External);
                 vec![Task::Write(Write::index(self.id, target, version, content))]
@@ -177,7 +176,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    fn item_read<R: Rules>(&mut self, compare: Compare, item: Option<Item>, targets: &Targets) -> Vec<Task<'a>> {
+    fn item_read(&mut self, compare: Compare, item: Option<Item>, targets: &Targets) -> Vec<Task<'a>> {
         let Compare { settle, version } = compare;
         self.rounds += 1;
         if self.rounds > MAX_ROUNDS * targets.ids().count() {
@@ -190,9 +189,9 @@ impl<'a> Group<'a> {
         // while. A tombstone must still be written: another invocation that read the item before could index it.
         let version = if item.is_some() { version } else { version.or(settle.own) };
         let (resolution, versioning) = if settle.repair {
-            (R::repair(version, present), Versioning::ExternalGte)
+            (settle::repair(version, present), Versioning::ExternalGte)
         } else {
-            (R::settle(version, present), Versioning::External)
+            (settle::settle(version, present), Versioning::External)
         };
         self.note_repair(|| RepairOutcome::from(resolution));
         match (resolution, item) {
@@ -229,7 +228,7 @@ impl<'a> Group<'a> {
         targets.ids().flat_map(|target| self.quarantine(target, poison())).collect()
     }
 
-    fn quarantined<R: Rules>(&mut self, quarantine: &Quarantine) -> Vec<Task<'a>> {
+    fn quarantined(&mut self, quarantine: &Quarantine) -> Vec<Task<'a>> {
         let Quarantine { target, poison, .. } = quarantine;
         self.note(Outcome::Quarantined);
         let (code, reason) = (poison.code, &poison.reason);
@@ -237,7 +236,7 @@ impl<'a> Group<'a> {
         match (&self.key, code) {
             // No document can have such an id.
             (GroupKey::Unknown { .. } | GroupKey::Record, _) | (_, Code::KeyTooLong) => Vec::new(),
-            (GroupKey::Item { .. }, Code::UnknownRecord) => self.process_images::<R>(*target),
+            (GroupKey::Item { .. }, Code::UnknownRecord) => self.process_images(*target),
             // The version is above every older state, and below that of a later valid write.
             (GroupKey::Item { .. }, _) => {
                 let version = poison.rev.saturating_sub(1);

@@ -15,7 +15,6 @@ use crate::generation::{Generation, Generations, Phase, index_name, write_alias}
 use crate::group::after;
 use crate::mapping::index_body;
 use crate::ports::{Fault, Index, Ports, State, Time};
-use crate::rules::{ProductionRules, Rules};
 
 /// An operator's order about a rebuild.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,7 +135,7 @@ pub(crate) async fn rebuild_index(
     let system = documents.tables();
     let ports = Production::new(engines, system, shapes, None)?;
     let alias = engines.config.search_name(system.name);
-    rebuild::<ProductionRules, _, _>(&ports, documents, &alias, order, &progress).await
+    rebuild(&ports, documents, &alias, order, &progress).await
 }
 
 /// Stops the rebuild that is under way after its present page, until an operator resumes it.
@@ -192,7 +191,7 @@ pub(crate) async fn pause(state: &impl State) -> Result<Generations, Fault> {
     }
 }
 
-pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn rebuild<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     alias: &str,
@@ -206,7 +205,7 @@ pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
             Ok(Decided::Reached(config)) => return Ok(config),
             Ok(Decided::Step(step, config)) => {
                 let replaces = config.replaces;
-                let taken = take_step::<R, _, _>(ports, documents, config, (step, order), progress).await;
+                let taken = take_step(ports, documents, config, (step, order), progress).await;
                 taken.map(|()| course.took(step, replaces))
             }
             Err(fault) => Err(fault),
@@ -292,7 +291,7 @@ pub(crate) async fn decide<P: Ports, D: Documents>(
 }
 
 /// Takes a step of an order. If another call was faster, it has no effect.
-pub(crate) async fn take_step<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn take_step<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     config: Generations,
@@ -300,14 +299,14 @@ pub(crate) async fn take_step<R: Rules, P: Ports, D: Documents>(
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<(), Fault> {
     let before = config.clone();
-    let taken = make_step::<R, _, _>(ports, documents, config, (step, order), progress).await;
+    let taken = make_step(ports, documents, config, (step, order), progress).await;
     match step {
         Step::Fill | Step::Swap => explained(ports, &before, taken).await,
         _ => taken,
     }
 }
 
-async fn make_step<R: Rules, P: Ports, D: Documents>(
+async fn make_step<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     config: Generations,
@@ -317,8 +316,8 @@ async fn make_step<R: Rules, P: Ports, D: Documents>(
     match step {
         Step::Begin => begin(ports, documents, config, order, progress).await?,
         Step::Fill => {
-            fill::<R, _, _>(ports, documents, &config, progress).await?;
-            compare::<R, _, _>(ports, documents, &config, (order, None), progress).await?;
+            fill(ports, documents, &config, progress).await?;
+            compare(ports, documents, &config, (order, None), progress).await?;
         }
         Step::Swap => swap(ports, &config, progress).await?,
         Step::Publish => publish_after_pause(ports, config, order, progress).await?,
@@ -451,7 +450,7 @@ async fn publish_after_pause<P: Ports>(
 }
 
 /// Writes every item of the tables to the new index.
-async fn fill<R: Rules, P: Ports, D: Documents>(
+async fn fill<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     config: &Generations,
@@ -460,12 +459,12 @@ async fn fill<R: Rules, P: Ports, D: Documents>(
     let Some(generation) = config.of(Phase::Filling) else { return Ok(()) };
     generation.check_mapping(documents).map_err(refused)?;
     let scanned = |table, items| progress(Progress::Scanned { table, items });
-    scan_tables::<R, _, _>(ports, documents, generation, Share::WHOLE, &scanned).await
+    scan_tables(ports, documents, generation, Share::WHOLE, &scanned).await
 }
 
 /// Compares the filled index with the tables, and publishes that it has every document. `until` is the time at which the
 /// comparison stops, in microseconds. Returns whether it has ended.
-pub(crate) async fn compare<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn compare<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     config: &Generations,
@@ -478,7 +477,7 @@ pub(crate) async fn compare<R: Rules, P: Ports, D: Documents>(
     if let Some(wait) = order.audit {
         let options = AuditOptions { purpose: AuditPurpose::Rebuild, wait, ..AuditOptions::DAILY };
         let step = |step| progress(Progress::Auditing(step));
-        let audited = audit_one::<R, _, _>(ports, documents, generation, options, until, &step).await?;
+        let audited = audit_one(ports, documents, generation, options, until, &step).await?;
         if audited.ended == AuditEnd::Stopped {
             return Ok(false);
         }

@@ -18,7 +18,6 @@ use crate::group::after;
 use crate::mirrored::{Mirrored, TIMEOUT};
 use crate::ports::{Fault, Ports as _, Time as _};
 use crate::rebuild::{Goal, Progress, Rebuild, refused};
-use crate::rules::ProductionRules;
 
 /// The definition of the state machine, in the Amazon States Language.
 pub(crate) const DEFINITION: &str = include_str!("rebuild_machine.json");
@@ -151,7 +150,7 @@ async fn take_call<M: Mirrored>(event: &Event, call: &RebuildCall) -> Result<Val
     };
     if let Some(number) = call.share {
         let share = Share { number, of: SHARES };
-        let ended = fill_share::<ProductionRules, _, _>(&ports, &documents, share, &step).await?;
+        let ended = fill_share(&ports, &documents, share, &step).await?;
         return Ok(call.then(if ended { "done" } else { "again" }, json!({})));
     }
     let order = call.rebuild();
@@ -159,7 +158,7 @@ async fn take_call<M: Mirrored>(event: &Event, call: &RebuildCall) -> Result<Val
     let until = after(ports.time().micros(), limit.saturating_sub(options.reserve(limit)));
     let bounds = Bounds { waited: call.waited, until: Some(until), shares: SHARES };
     let alias = engines.config.search_name(system.name);
-    let advanced = advance::<ProductionRules, _, _>(&ports, &documents, &alias, (order, bounds), &step).await?;
+    let advanced = advance(&ports, &documents, &alias, (order, bounds), &step).await?;
     Ok(call.after(advanced))
 }
 

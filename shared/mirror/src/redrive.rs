@@ -15,14 +15,13 @@ use crate::context::MAX_READ_AGE;
 use crate::documents::{Documents, Shapes};
 use crate::engines::{ObjectFailures, Production};
 use crate::generation::Generation;
-use crate::given_up::{GivenUpRecords, REDRIVE_AGE};
+use crate::given_up::{GivenUpRecords, REDRIVE_AGE, may_redrive};
 use crate::group::{Group, GroupKey, group_key};
 use crate::ports::{Failures, Fault, GivenUp, Ports, State, Time};
 use crate::quarantine::{Marker, Subject};
 use crate::record::{RecordError, Tables, records};
 use crate::repair::{item_to_repair, keep_reason, repair_groups, writable_generations};
 use crate::report::RepairOutcome;
-use crate::rules::{ProductionRules, Rules};
 
 /// The number of objects that one request lists.
 const LIST_PAGE: usize = 1000;
@@ -98,7 +97,7 @@ pub async fn redrive_records(
     let tables = Tables::new(system, &engines.config);
     let function = engines.config.function(system.name, handler);
     let run = Run { ports: &ports, failures: &failures, documents, tables: &tables, function: &function, redrive };
-    run.all::<ProductionRules>().await
+    run.all().await
 }
 
 /// The objects of the records that a handler gave up.
@@ -155,29 +154,29 @@ enum Lost<'p> {
 }
 
 impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
-    pub(crate) async fn all<R: Rules>(&self) -> Result<Redriven, Fault> {
+    pub(crate) async fn all(&self) -> Result<Redriven, Fault> {
         let redriven = Mutex::default();
-        self.given_up::<R>(&redriven).await?;
-        self.quarantined::<R>(&redriven).await?;
+        self.given_up(&redriven).await?;
+        self.quarantined(&redriven).await?;
         Ok(redriven.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn given_up<R: Rules>(&self, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
+    async fn given_up(&self, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
         let mut after = None::<String>;
         loop {
             let page = self.failures.list(after.as_deref(), LIST_PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.name.clone());
             let now = self.ports.time().micros();
-            let (old, young): (Vec<_>, Vec<_>) = page.into_iter().partition(|object| R::may_redrive(object.since, now));
+            let (old, young): (Vec<_>, Vec<_>) = page.into_iter().partition(|object| may_redrive(object.since, now));
             self.note(redriven, |redriven| redriven.waiting += young.len());
-            let objects: Vec<_> = old.iter().map(|object| self.object::<R>(object, redriven)).collect();
+            let objects: Vec<_> = old.iter().map(|object| self.object(object, redriven)).collect();
             stream::iter(objects).buffer_unordered(CONCURRENCY).try_collect::<()>().await?;
         }
     }
 
     /// Redrives the records of an object, and deletes it if none of its keys failed.
-    async fn object<R: Rules>(&self, object: &GivenUp, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
+    async fn object(&self, object: &GivenUp, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
         // Another redrive may have deleted it.
         let Some(body) = self.failures.read(&object.name).await? else { return Ok(()) };
         let Some(given_up) = GivenUpRecords::of_function(&body, self.function) else {
@@ -202,7 +201,7 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
         }
         let mut failed = 0;
         for some in lost.chunks(BATCH_KEYS) {
-            failed += self.repair::<R>(some, None, redriven).await?;
+            failed += self.repair(some, None, redriven).await?;
         }
         if failed == 0 {
             if !self.redrive.dry_run {
@@ -216,7 +215,7 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
         Ok(())
     }
 
-    async fn quarantined<R: Rules>(&self, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
+    async fn quarantined(&self, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
         for generation in writable_generations(self.ports, self.documents).await? {
             let mut after = None::<String>;
             loop {
@@ -225,10 +224,8 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
                 after = Some(last.subject.name());
                 let lost: Vec<_> = page.iter().filter_map(|marker| self.item_of(marker)).collect();
                 self.note(redriven, |redriven| redriven.unrepairable += page.len() - lost.len());
-                let batches: Vec<_> = lost
-                    .chunks(BATCH_KEYS)
-                    .map(|some| self.repair::<R>(some, Some(&generation.index), redriven))
-                    .collect();
+                let batches: Vec<_> =
+                    lost.chunks(BATCH_KEYS).map(|some| self.repair(some, Some(&generation.index), redriven)).collect();
                 stream::iter(batches).buffer_unordered(CONCURRENCY).try_collect::<Vec<_>>().await?;
             }
         }
@@ -244,12 +241,7 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
     }
 
     /// Repairs keys in every generation, or only in one. Returns the number of those that failed.
-    async fn repair<R: Rules>(
-        &self,
-        lost: &[Lost<'_>],
-        only: Option<&str>,
-        redriven: &Mutex<Redriven>,
-    ) -> Result<usize, Fault> {
+    async fn repair(&self, lost: &[Lost<'_>], only: Option<&str>, redriven: &Mutex<Redriven>) -> Result<usize, Fault> {
         self.note(redriven, |redriven| redriven.keys += lost.len());
         if self.redrive.dry_run {
             return Ok(0);
@@ -260,7 +252,7 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
         let generations = writable_generations(self.ports, self.documents).await?;
         for generation in generations.into_iter().filter(is_asked) {
             let groups = lost.iter().filter_map(Lost::group).collect();
-            let repaired = repair_groups::<R, _, _>(self.ports, self.documents, &generation, groups).await;
+            let repaired = repair_groups(self.ports, self.documents, &generation, groups).await;
             self.note(redriven, |redriven| {
                 for outcome in repaired {
                     failed += usize::from(outcome.is_err());

@@ -12,7 +12,6 @@ use crate::group::{Group, GroupKey, Groups, group_key};
 use crate::json::{write_member, write_text};
 use crate::ports::{Fault, Ports, State, Time};
 use crate::report::RepairOutcome;
-use crate::rules::{ProductionRules, Rules};
 
 /// The result of a repair in one generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +32,10 @@ pub async fn repair_key(
 ) -> Result<Option<Vec<Repaired>>, Fault> {
     let system: &'static System = documents.tables();
     let ports = Production::new(engines, system, shapes, None)?;
-    repair_generations::<ProductionRules, _, _>(&ports, documents, table, key).await
+    repair_generations(&ports, documents, table, key).await
 }
 
-pub(crate) async fn repair_generations<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn repair_generations<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     table: &'static Table,
@@ -45,7 +44,7 @@ pub(crate) async fn repair_generations<R: Rules, P: Ports, D: Documents>(
     let Some(GroupKey::Item { .. }) = group_key(table, key.clone()) else { return Ok(None) };
     let mut repaired = Vec::new();
     for generation in writable_generations(ports, documents).await? {
-        let outcome = repair_generation::<R, _, _>(ports, documents, &generation, table, key).await?;
+        let outcome = repair_generation(ports, documents, &generation, table, key).await?;
         repaired.push(Repaired { generation: generation.index, outcome });
     }
     Ok(Some(repaired))
@@ -66,7 +65,7 @@ pub(crate) async fn writable_generations<P: Ports, D: Documents>(
     Ok(written)
 }
 
-pub(crate) async fn repair_generation<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn repair_generation<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,
@@ -74,7 +73,7 @@ pub(crate) async fn repair_generation<R: Rules, P: Ports, D: Documents>(
     key: &Key,
 ) -> Result<RepairOutcome, Fault> {
     let groups = item_to_repair(table, key).into_iter().collect();
-    let mut repaired = repair_groups::<R, _, _>(ports, documents, generation, groups).await;
+    let mut repaired = repair_groups(ports, documents, generation, groups).await;
     let no_documents = || Err("the key's items have no documents".to_owned());
     repaired.pop().unwrap_or_else(no_documents).map_err(|reason| Fault::passing("mirror", reason))
 }
@@ -88,7 +87,7 @@ pub(crate) fn item_to_repair(table: &'static Table, key: &Key) -> Option<Group<'
 
 /// Repairs the documents of groups in one generation. Returns the outcome of each group, or the reason why it cannot be
 /// repaired now.
-pub(crate) async fn repair_groups<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn repair_groups<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,
@@ -100,7 +99,7 @@ pub(crate) async fn repair_groups<R: Rules, P: Ports, D: Documents>(
         Ok(open) => open,
         Err(fault) => return names.iter().map(|_| Err(fault.to_string())).collect(),
     };
-    let mut outcomes = repair_documents::<R, _, _>(ports, documents, std::slice::from_ref(generation), groups).await;
+    let mut outcomes = repair_documents(ports, documents, std::slice::from_ref(generation), groups).await;
     for (name, outcome) in names.iter().zip(&mut outcomes) {
         let is_gone = matches!(outcome, Ok(RepairOutcome::Deleted(_) | RepairOutcome::Nothing));
         let Some(rev) = open.get(name).filter(|_| is_gone) else { continue };
@@ -113,7 +112,7 @@ pub(crate) async fn repair_groups<R: Rules, P: Ports, D: Documents>(
 
 /// Repairs the documents of groups in several generations. Returns the outcome of each group, or the reason why it
 /// cannot be repaired now. Leaves the markers of items that do not exist any more.
-pub(crate) async fn repair_documents<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn repair_documents<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generations: &[Generation],
@@ -121,8 +120,8 @@ pub(crate) async fn repair_documents<R: Rules, P: Ports, D: Documents>(
 ) -> Vec<Result<RepairOutcome, String>> {
     let targets = Targets::new(generations);
     let context = Context { ports, documents, targets, received: ports.time().micros() };
-    let mut batch = Batch::repair::<R>(context, groups);
-    batch.run::<R>().await;
+    let mut batch = Batch::repair(context, groups);
+    batch.run().await;
     let outcome = |group: &Group<'_>| match &group.repaired {
         Some(outcome) if group.handled() => Ok(outcome.clone()),
         _ => Err(group.failed.clone().unwrap_or_else(|| batch.tally.clone().into_reason())),

@@ -11,7 +11,6 @@ use crate::fill::SEGMENTS;
 use crate::ports::{Fault, Items, Page, Ports, Segment};
 use crate::repair::{item_to_repair, keep_reason, repair_documents, writable_generations};
 use crate::report::RepairOutcome;
-use crate::rules::{ProductionRules, Rules};
 
 /// The result of the repair of an entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,10 +36,10 @@ pub(crate) async fn repair_entity_items(
 ) -> Result<Option<RepairedEntity>, Fault> {
     let system: &'static System = documents.tables();
     let ports = Production::new(engines, system, shapes, None)?;
-    repair_items::<ProductionRules, _, _>(&ports, documents, entity, &scanned).await
+    repair_items(&ports, documents, entity, &scanned).await
 }
 
-pub(crate) async fn repair_items<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn repair_items<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     entity: &str,
@@ -55,7 +54,7 @@ pub(crate) async fn repair_items<R: Rules, P: Ports, D: Documents>(
     }
     let segments = tables.into_iter().flat_map(|table| (0..SEGMENTS).map(move |number| (table, number)));
     let repaired = segments.map(|(table, number)| {
-        repair_segment::<R, _, _>(ports, documents, entity, table, Segment { number, of: SEGMENTS }, scanned)
+        repair_segment(ports, documents, entity, table, Segment { number, of: SEGMENTS }, scanned)
     });
     let repaired: Vec<_> = repaired.collect();
     let repaired: Vec<_> = stream::iter(repaired).buffered(SEGMENTS as usize).try_collect().await?;
@@ -65,7 +64,7 @@ pub(crate) async fn repair_items<R: Rules, P: Ports, D: Documents>(
 }
 
 /// An item that cannot be repaired delays no other.
-async fn repair_segment<R: Rules, P: Ports, D: Documents>(
+async fn repair_segment<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     entity: &str,
@@ -81,7 +80,7 @@ async fn repair_segment<R: Rules, P: Ports, D: Documents>(
         let groups = keys.filter_map(|key| item_to_repair(table, &key)).collect();
         // The generations are read for every page, since a scan may take longer than a rebuild.
         let generations = writable_generations(ports, documents).await?;
-        let outcomes = repair_documents::<R, _, _>(ports, documents, &generations, groups).await;
+        let outcomes = repair_documents(ports, documents, &generations, groups).await;
         outcomes.into_iter().for_each(|outcome| repaired.count(outcome));
         scanned(items.len());
         after = match next {

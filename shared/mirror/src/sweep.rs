@@ -13,10 +13,9 @@ use crate::classify::{Answer, Class, answers, classify, failure};
 use crate::context::fresh;
 use crate::documents::NoShapes;
 use crate::engines::Production;
-use crate::lines::REQUIRE_ALIAS;
+use crate::lines::{REQUIRE_ALIAS, horizon, write_tombstone_delete};
 use crate::mirrored::{ENGINES, Mirrored};
 use crate::ports::{Fault, Index, Ports, Reply, State, Time};
-use crate::rules::{ProductionRules, Rules};
 use crate::work::with_deadline;
 
 /// The handler's name in every system.
@@ -54,9 +53,7 @@ async fn on_schedule<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
 async fn sweep_tombstones(documents: &impl Mirrored, engines: &Engines, deadline: Instant) -> Result<Swept, Fault> {
     let ports = Production::new(engines, documents.tables(), &NoShapes, Some(deadline))?;
     let mut swept = Swept::default();
-    let ended =
-        with_deadline(&ports, sweep_generations::<ProductionRules, _>(&ports, engines.config.tombstones, &mut swept))
-            .await;
+    let ended = with_deadline(&ports, sweep_generations(&ports, engines.config.tombstones, &mut swept)).await;
     ended.unwrap_or(Ok(()))?;
     Ok(swept)
 }
@@ -68,10 +65,10 @@ pub async fn sweep_by_hand(system: &'static System, engines: &Engines, dry_run: 
     let retention = engines.config.tombstones;
     let mut swept = Swept::default();
     if !dry_run {
-        sweep_generations::<ProductionRules, _>(&ports, retention, &mut swept).await?;
+        sweep_generations(&ports, retention, &mut swept).await?;
         return Ok(swept);
     }
-    let before = ProductionRules::horizon(ports.time().micros(), retention);
+    let before = horizon(ports.time().micros(), retention);
     for generation in ports.state().generations().await?.into_iter().flat_map(|generations| generations.written) {
         swept.deleted += ports.index().tombstones(&generation.write_alias(), before, MAX_SWEEP_COUNT).await?.len();
     }
@@ -81,7 +78,7 @@ pub async fn sweep_by_hand(system: &'static System, engines: &Engines, dry_run: 
 /// The number of tombstones up to which a dry run counts in each generation: as many as OpenSearch returns at once.
 pub const MAX_SWEEP_COUNT: usize = 10_000;
 
-pub(crate) async fn sweep_generations<R: Rules, P: Ports>(
+pub(crate) async fn sweep_generations<P: Ports>(
     ports: &P,
     retention: Duration,
     swept: &mut Swept,
@@ -89,25 +86,20 @@ pub(crate) async fn sweep_generations<R: Rules, P: Ports>(
     let generations = ports.state().generations().await?;
     for generation in generations.into_iter().flat_map(|generations| generations.written) {
         let alias = generation.write_alias();
-        while sweep_page::<R, P>(ports, &alias, retention, swept).await? {}
+        while sweep_page(ports, &alias, retention, swept).await? {}
     }
     Ok(())
 }
 
 /// Sweeps one page of tombstones. Returns whether there may be more.
-async fn sweep_page<R: Rules, P: Ports>(
-    ports: &P,
-    alias: &str,
-    retention: Duration,
-    swept: &mut Swept,
-) -> Result<bool, Fault> {
+async fn sweep_page<P: Ports>(ports: &P, alias: &str, retention: Duration, swept: &mut Swept) -> Result<bool, Fault> {
     let read = ports.time().micros();
-    let found = ports.index().tombstones(alias, R::horizon(read, retention), PAGE).await?;
+    let found = ports.index().tombstones(alias, horizon(read, retention), PAGE).await?;
     if found.is_empty() {
         return Ok(false);
     }
     let mut lines = REQUIRE_ALIAS.to_owned();
-    found.iter().for_each(|tombstone| R::write_tombstone_delete(&mut lines, tombstone));
+    found.iter().for_each(|tombstone| write_tombstone_delete(&mut lines, tombstone));
     fresh(ports.time(), read)?;
     let reply = ports.index().delete_tombstones(alias, &lines).await?;
     let deleted = count_deleted(&reply, found.len())?;

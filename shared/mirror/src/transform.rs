@@ -7,7 +7,6 @@ use crate::documents::{Documents, Shapes};
 use crate::generation::{Generation, Phase, TargetId, Targets};
 use crate::group::{Gathered, gather};
 use crate::record::{Tables, records};
-use crate::rules::ProductionRules;
 use crate::task::Tasks;
 use crate::work::Failure;
 
@@ -25,16 +24,13 @@ pub async fn transform(
     let payload = str::from_utf8(payload).map_err(|_| Failure::NotText)?;
     let records = records(payload)?;
     let tables = Tables::new(documents.tables(), config);
-    let Gathered { mut groups, .. } = gather::<ProductionRules>(&records, &tables);
+    let Gathered { mut groups, .. } = gather(&records, &tables);
     let mut tasks = Tasks::default();
-    groups
-        .iter_mut()
-        .flat_map(|group| group.start::<ProductionRules>(TargetId::FIRST))
-        .for_each(|task| tasks.push(task));
+    groups.iter_mut().flat_map(|group| group.start(TargetId::FIRST)).for_each(|task| tasks.push(task));
     let mapping = documents.mapping().version;
     let targets = Targets::new(&[Generation { index: String::new(), mapping, phase: Phase::Serving }]);
     let materials = || Materials { documents, targets: &targets, shapes, now };
-    while let Some(built) = build::<ProductionRules, _, _>(materials(), &groups, &mut tasks.writes, size).await {
+    while let Some(built) = build(materials(), &groups, &mut tasks.writes, size).await {
         request(&built.bulk.lines);
     }
     Ok(())

@@ -12,8 +12,7 @@ use crate::group::{Gathered, Group, GroupId, Groups, gather};
 use crate::heartbeat::Heartbeat;
 use crate::ports::{Fault, Ports, State, Time};
 use crate::record::{NotAnEvent, Record, Tables, records};
-use crate::report::{Ledger, Outcome, answer};
-use crate::rules::Rules;
+use crate::report::{Ledger, Outcome, answer, report};
 
 /// A batch after it was processed.
 #[derive(Debug)]
@@ -42,7 +41,7 @@ pub enum Failure {
 }
 
 /// Applies a batch of stream records to every generation.
-pub(crate) async fn process_batch<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn process_batch<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     tables: &Tables,
@@ -53,13 +52,13 @@ pub(crate) async fn process_batch<R: Rules, P: Ports, D: Documents>(
     // Sequence numbers are compared by length, then by text: they have no leading zeros.
     records.sort_by(|one, other| order(one).cmp(&order(other)));
 
-    let Gathered { mut groups, group_of } = gather::<R>(&records, tables);
+    let Gathered { mut groups, group_of } = gather(&records, tables);
     // The config item is read for every batch, after the batch was received.
     let generations = with_deadline(ports, ports.state().generations()).await;
     let (groups, tally) = match targets(generations, documents) {
         Ok(targets) => {
-            let mut batch = Batch::new::<R>(Context { ports, documents, targets, received }, groups);
-            with_deadline(ports, batch.run::<R>()).await;
+            let mut batch = Batch::new(Context { ports, documents, targets, received }, groups);
+            with_deadline(ports, batch.run()).await;
             (batch.groups, batch.tally)
         }
         Err(reason) => {
@@ -68,7 +67,7 @@ pub(crate) async fn process_batch<R: Rules, P: Ports, D: Documents>(
         }
     };
 
-    let checkpoint = R::report(groups.iter().filter(|group| !group.handled()).map(|group| group.places));
+    let checkpoint = report(groups.iter().filter(|group| !group.handled()).map(|group| group.places));
     let ledger = ledger(&groups, &group_of, checkpoint.unwrap_or(records.len()));
     let answer = answer(checkpoint.map(|place| sequence_at(&records, place)).transpose()?);
     let reported = checkpoint.and_then(|place| records.get(place..)).unwrap_or(&records);

@@ -13,7 +13,8 @@ pub struct Source {
 impl Source {
     /// Whether it is compiled into more than tests.
     pub fn is_not_test(&self) -> bool {
-        !self.path.contains("/tests/") && !self.path.contains("/examples/")
+        let in_tests = ["/tests/", "/examples/", "/simulation/", "/exploration/"];
+        !in_tests.iter().any(|folder| self.path.contains(folder))
     }
 }
 

@@ -13,7 +13,6 @@ use crate::quarantine::Subject;
 use crate::repair::{item_to_repair, repair_documents};
 use crate::report::RepairOutcome;
 use crate::requests::CONCURRENCY;
-use crate::rules::Rules;
 
 /// A difference between a table and an index.
 #[derive(Debug)]
@@ -31,19 +30,18 @@ const BATCH_KEYS: usize = 100;
 const BATCH_CONCURRENCY: usize = 4;
 
 /// Repairs differences in one generation. Returns for each, in their order, whether it is repaired.
-pub(super) async fn repair<R: Rules, P: Ports, D: Documents>(
+pub(super) async fn repair<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,
     differences: &[Difference],
 ) -> Result<Vec<bool>, Fault> {
-    let batches =
-        differences.chunks(BATCH_KEYS).map(|some| repair_batch::<R, _, _>(ports, documents, generation, some));
+    let batches = differences.chunks(BATCH_KEYS).map(|some| repair_batch(ports, documents, generation, some));
     let repaired = stream::iter(batches.collect::<Vec<_>>()).buffered(BATCH_CONCURRENCY);
     Ok(repaired.try_collect::<Vec<_>>().await?.concat())
 }
 
-async fn repair_batch<R: Rules, P: Ports, D: Documents>(
+async fn repair_batch<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,
@@ -51,7 +49,7 @@ async fn repair_batch<R: Rules, P: Ports, D: Documents>(
 ) -> Result<Vec<bool>, Fault> {
     let groups = differences.iter().filter_map(Difference::group).collect();
     // The batch retries what may pass.
-    let repaired = repair_documents::<R, _, _>(ports, documents, std::slice::from_ref(generation), groups).await;
+    let repaired = repair_documents(ports, documents, std::slice::from_ref(generation), groups).await;
     let mut repaired = repaired.into_iter();
     let outcomes = differences.iter().map(|difference| match difference.kind {
         DifferenceKind::StaleMarker => Some(Ok(RepairOutcome::Nothing)),

@@ -26,7 +26,6 @@ use crate::item::{Item, presence, rev_value};
 use crate::ports::{DocumentPage, Fault, Index, Items, Page, Ports, Segment, State, StoredDocument, Time};
 use crate::quarantine::Subject;
 use crate::requests::CONCURRENCY;
-use crate::rules::Rules;
 
 /// A step of an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +92,7 @@ struct Suspect {
 
 /// Audits a generation, or resumes an audit of the same purpose that was stopped. `until` is the time at which the run
 /// ends, in microseconds. The reference says which documents search must have. `step` is called after every step.
-pub(crate) async fn audit_generation<R: Rules, P: Ports, D: Documents, F: Reference>(
+pub(crate) async fn audit_generation<P: Ports, D: Documents, F: Reference>(
     ports: &P,
     documents: &D,
     reference: &F,
@@ -105,7 +104,7 @@ pub(crate) async fn audit_generation<R: Rules, P: Ports, D: Documents, F: Refere
     let notes = Notes { ports, generation: &generation.index, purpose: options.purpose };
     let looker = Looker { ports, reference, generation };
     let mut run = Run::start(documents, looker, notes, options, until, step).await?;
-    let ended = run.steps::<R>().await?;
+    let ended = run.steps().await?;
     Ok(GenerationAudit {
         generation: generation.index.clone(),
         ended,
@@ -198,7 +197,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         Ok(run)
     }
 
-    async fn steps<R: Rules>(&mut self) -> Result<AuditEnd, Fault> {
+    async fn steps(&mut self) -> Result<AuditEnd, Fault> {
         loop {
             self.check_wanted().await?;
             if self.progress.phase == AuditPhase::Finished {
@@ -208,7 +207,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             let now = self.ports.time().micros();
             let is_late = self.until.is_some_and(|until| until <= now);
             if is_late || after(self.saved_at, self.options.save_interval) <= now {
-                self.settle_suspects::<R>().await?;
+                self.settle_suspects().await?;
                 self.save().await?;
             }
             if is_late {
@@ -217,9 +216,9 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             match self.progress.phase.clone() {
                 AuditPhase::DigestItems { table, segments } => self.digest_items(table, segments).await?,
                 AuditPhase::DigestDocuments { after } => self.digest_documents(after).await?,
-                AuditPhase::LookAtItems { table, segments } => self.look_at_items::<R>(table, segments).await?,
-                AuditPhase::LookAtDocuments { after } => self.look_at_documents::<R>(after).await?,
-                AuditPhase::LookAtMarkers { after } => self.look_at_markers::<R>(after).await?,
+                AuditPhase::LookAtItems { table, segments } => self.look_at_items(table, segments).await?,
+                AuditPhase::LookAtDocuments { after } => self.look_at_documents(after).await?,
+                AuditPhase::LookAtMarkers { after } => self.look_at_markers(after).await?,
                 AuditPhase::Finished => {}
             }
         }
@@ -325,9 +324,9 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         Ok(())
     }
 
-    async fn look_at_items<R: Rules>(&mut self, place: usize, segments: Vec<Cursor>) -> Result<(), Fault> {
+    async fn look_at_items(&mut self, place: usize, segments: Vec<Cursor>) -> Result<(), Fault> {
         let Some(&table) = self.tables.get(place) else {
-            self.settle_suspects::<R>().await?;
+            self.settle_suspects().await?;
             self.refresh().await?;
             self.progress.phase = AuditPhase::LookAtDocuments { after: None };
             return Ok(());
@@ -339,7 +338,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             .filter(|key| self.differs(&key.document_id()))
             .map(|key| Candidate::Item { table, key })
             .collect();
-        self.suspect::<R>(Side::Items, candidates).await?;
+        self.suspect(Side::Items, candidates).await?;
         (self.step)(AuditStep::Items { table: table.name, items: items.len(), again: true });
         self.progress.phase = match is_done(&segments) {
             false => AuditPhase::LookAtItems { table: place, segments },
@@ -348,7 +347,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         Ok(())
     }
 
-    async fn look_at_documents<R: Rules>(&mut self, after: Option<String>) -> Result<(), Fault> {
+    async fn look_at_documents(&mut self, after: Option<String>) -> Result<(), Fault> {
         let DocumentPage { documents, next } = self.document_page(after.as_deref()).await?;
         let differing = documents.iter().filter(|document| self.differs(&document.id));
         let candidates: Vec<_> = differing
@@ -357,19 +356,19 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             .map(|(id, fields)| Candidate::of_document(self.documents.tables(), id, &fields))
             .filter(|candidate| self.is_included(candidate))
             .collect();
-        self.suspect::<R>(Side::Documents, candidates).await?;
+        self.suspect(Side::Documents, candidates).await?;
         (self.step)(AuditStep::Documents { documents: documents.len(), again: true });
         self.progress.phase = match next {
             Some(next) => AuditPhase::LookAtDocuments { after: Some(next) },
             None => {
-                self.settle_suspects::<R>().await?;
+                self.settle_suspects().await?;
                 AuditPhase::LookAtMarkers { after: None }
             }
         };
         Ok(())
     }
 
-    async fn look_at_markers<R: Rules>(&mut self, after: Option<String>) -> Result<(), Fault> {
+    async fn look_at_markers(&mut self, after: Option<String>) -> Result<(), Fault> {
         let (ports, index) = (self.ports, &self.looker.generation.index);
         let page = || ports.state().markers_after(index, after.as_deref());
         let markers = retry_passing(ports.time(), page).await?;
@@ -382,11 +381,11 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             Subject::Record(_) => None,
         };
         let candidates = markers.into_iter().filter_map(|marker| of_marker(marker.subject)).collect();
-        self.suspect::<R>(Side::Markers, candidates).await?;
+        self.suspect(Side::Markers, candidates).await?;
         self.progress.phase = match next {
             Some(next) => AuditPhase::LookAtMarkers { after: Some(next) },
             None => {
-                self.settle_suspects::<R>().await?;
+                self.settle_suspects().await?;
                 AuditPhase::Finished
             }
         };
@@ -394,7 +393,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
     }
 
     /// Looks at keys, and remembers those that seem to differ.
-    async fn suspect<R: Rules>(&mut self, side: Side, candidates: Vec<Candidate>) -> Result<(), Fault> {
+    async fn suspect(&mut self, side: Side, candidates: Vec<Candidate>) -> Result<(), Fault> {
         let looks = self.looker.look(side, &candidates).await?;
         let since = self.ports.time().micros();
         for (candidate, look) in candidates.into_iter().zip(looks) {
@@ -405,14 +404,14 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             }
         }
         if self.suspects.len() >= self.options.max_suspects {
-            self.settle_suspects::<R>().await?;
+            self.settle_suspects().await?;
         }
         Ok(())
     }
 
     /// Looks at the suspects again, each some time after the look before, until each is a difference or none. Once the
     /// next look would be too late, it is the last one, and keys that have changed until then are busy.
-    async fn settle_suspects<R: Rules>(&mut self) -> Result<(), Fault> {
+    async fn settle_suspects(&mut self) -> Result<(), Fault> {
         let side = match self.progress.phase {
             AuditPhase::LookAtDocuments { .. } => Side::Documents,
             AuditPhase::LookAtMarkers { .. } => Side::Markers,
@@ -445,13 +444,13 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
                     }
                 }
             }
-            self.confirm::<R>(differences, side).await?;
+            self.confirm(differences, side).await?;
         }
         Ok(())
     }
 
     /// Counts differences, and repairs them.
-    async fn confirm<R: Rules>(&mut self, differences: Vec<Difference>, side: Side) -> Result<(), Fault> {
+    async fn confirm(&mut self, differences: Vec<Difference>, side: Side) -> Result<(), Fault> {
         if differences.is_empty() {
             return Ok(());
         }
@@ -470,7 +469,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         }
         // What was found is saved first, since after a crash the next run finds it repaired.
         self.write().await?;
-        let repaired = repair::<R, _, _>(self.ports, self.documents, self.looker.generation, &differences).await?;
+        let repaired = repair(self.ports, self.documents, self.looker.generation, &differences).await?;
         (self.step)(AuditStep::Repaired { differences: repaired.iter().filter(|repaired| **repaired).count() });
         // A repair writes a shape in full again, which OpenSearch may refuse again.
         let shapes = differences.iter().filter(|difference| !difference.kind.is_difference());

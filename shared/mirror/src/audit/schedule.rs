@@ -18,7 +18,6 @@ use crate::engines::Production;
 use crate::group::after;
 use crate::mirrored::{ENGINES, Mirrored, ONE_VCPU_MEMORY};
 use crate::ports::{Fault, Ports as _, Time as _};
-use crate::rules::ProductionRules;
 
 /// The handler's name in every system.
 pub const AUDIT: &str = "auditIndex";
@@ -61,7 +60,7 @@ async fn on_schedule<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
         }
     };
     let audited = tokio::select! {
-        audited = audit_generations::<ProductionRules, _, _>(&ports, &documents, options, since, Some(until), &step) => {
+        audited = audit_generations(&ports, &documents, options, since, Some(until), &step) => {
             audited
         }
         // The next call resumes it.

@@ -13,7 +13,6 @@ use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::generation::Generation;
 use crate::ports::{Fault, Ports};
-use crate::rules::{ProductionRules, Rules};
 
 /// Audits every generation of a system that serves or has served, or resumes an audit that was stopped.
 pub(crate) async fn audit_system(
@@ -24,7 +23,7 @@ pub(crate) async fn audit_system(
     step: impl Fn(AuditStep) + Sync,
 ) -> Result<Vec<GenerationAudit>, Fault> {
     let ports = Production::new(engines, documents.tables(), shapes, None)?;
-    let audited = audit_generations::<ProductionRules, _, _>(&ports, documents, options, None, None, &step).await?;
+    let audited = audit_generations(&ports, documents, options, None, None, &step).await?;
     if audited.is_empty() {
         return Err(Fault::lasting("mirror", "no index is filled yet: create the first index"));
     }
@@ -34,7 +33,7 @@ pub(crate) async fn audit_system(
 /// Audits each generation that is filled, the one that serves first. With `since`, those are left out whose last full
 /// audit began after this time, or whose audit is under way: that of an operator, who gives no time. A fault in one generation does not stop the audit of another, and is returned at the
 /// end.
-pub(crate) async fn audit_generations<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn audit_generations<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     options: AuditOptions,
@@ -53,7 +52,7 @@ pub(crate) async fn audit_generations<R: Rules, P: Ports, D: Documents>(
                 continue;
             }
         }
-        match audit_one::<R, _, _>(ports, documents, &generation, options, until, step).await {
+        match audit_one(ports, documents, &generation, options, until, step).await {
             Ok(audit) => {
                 let is_stopped = audit.ended == AuditEnd::Stopped;
                 audited.push(audit);
@@ -75,7 +74,7 @@ pub(crate) async fn audit_generations<R: Rules, P: Ports, D: Documents>(
 }
 
 /// Audits one generation, whose documents must be those of its own version of the mapping.
-pub(crate) async fn audit_one<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn audit_one<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,
@@ -85,5 +84,5 @@ pub(crate) async fn audit_one<R: Rules, P: Ports, D: Documents>(
 ) -> Result<GenerationAudit, Fault> {
     generation.check_mapping(documents).map_err(|reason| Fault::lasting("mirror", reason))?;
     let reference = OfSystem { documents, shapes: ports.shapes(), mapping: generation.mapping };
-    audit_generation::<R, _, _, _>(ports, documents, &reference, generation, options, until, step).await
+    audit_generation(ports, documents, &reference, generation, options, until, step).await
 }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use super::explorer::{Explorer, Scenario};
 use super::invariants::at_rest;
 use super::state::State;
-use crate::rules::Rules;
 
 /// The result of an exploration.
 pub(super) struct Explored {
@@ -46,9 +45,9 @@ struct Found {
 }
 
 /// Explores every schedule, until one breaks an invariant.
-pub(super) fn explore<R: Rules>(scenario: Scenario) -> Explored {
+pub(super) fn explore(scenario: Scenario) -> Explored {
     let started = Instant::now();
-    let mut explorer = Explorer::<R>::new(scenario);
+    let mut explorer = Explorer::new(scenario);
     let mut found = Found::default();
     found.add(&State::new(scenario.left), (0, 0));
     let mut depth = 0;
@@ -72,7 +71,7 @@ pub(super) fn explore<R: Rules>(scenario: Scenario) -> Explored {
 }
 
 /// Returns the first counter-example of an invariant that one state or one step breaks.
-fn search<R: Rules>(explorer: &mut Explorer<R>, found: &mut Found, depth: &mut usize) -> Option<Broken> {
+fn search(explorer: &mut Explorer, found: &mut Found, depth: &mut usize) -> Option<Broken> {
     let scenario = explorer.scenario;
     let mut layer = vec![State::new(scenario.left)];
     let mut number = 0;
@@ -110,7 +109,7 @@ fn search<R: Rules>(explorer: &mut Explorer<R>, found: &mut Found, depth: &mut u
 }
 
 /// Returns the steps that lead to a state.
-fn trace<R: Rules>(explorer: &mut Explorer<R>, found: &Found, mut to: u32) -> Vec<String> {
+fn trace(explorer: &mut Explorer, found: &Found, mut to: u32) -> Vec<String> {
     let mut places = Vec::new();
     while to != 0 {
         let (before, place) = found.before[to as usize];

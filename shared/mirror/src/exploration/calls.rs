@@ -117,7 +117,7 @@ pub(super) enum Operation {
         gte: bool,
         body: Body,
     },
-    /// A delete with an external version, as only mutants send.
+    /// A delete with an external version, as the mirror must not send.
     Delete {
         key: usize,
         version: u64,

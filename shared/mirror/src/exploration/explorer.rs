@@ -2,10 +2,8 @@
 
 use super::calls::{Answer, Call};
 use super::histories::{End, Histories, Start, Task};
-use super::leaf::{DAY, KEYS, segment_of};
+use super::leaf::{KEYS, segment_of};
 use super::state::{Budget, Invocation, Role, State};
-use super::world::World;
-use crate::rules::Rules;
 
 /// The age in microseconds at which a record that was given up is redriven. Data of this age is not used any more.
 const REDRIVE_AGE: i64 = crate::given_up::REDRIVE_AGE.as_micros() as i64;
@@ -24,7 +22,6 @@ pub(super) struct Scenario {
     /// Whether functions carry out a rebuild, which an operator completes.
     pub(super) by_functions: bool,
     pub(super) left: Budget,
-    pub(super) mutant: Mutant,
 }
 
 /// The clock of an invocation. It stands still during a day.
@@ -36,36 +33,9 @@ pub(super) enum Clock {
     Right,
 }
 
-/// A mutant that is put into the ports, since no rule expresses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mutant {
-    None,
-    /// The item is read before the document's version.
-    ItemBeforeVersion,
-    /// The stamp has no condition.
-    UnconditionalStamp,
-    /// Invocations use data of any age.
-    NeverAges,
-    /// A redrive does not wait until what was read before is too old.
-    HastyRedrive,
-    /// A rebuild does not wait until the batches from before the pause have ended.
-    HastyRebuild,
-    /// A redrive applies the records again.
-    ReplayingRedrive,
-}
-
 impl Scenario {
     pub(super) fn new(name: &'static str, keys: usize, batch: usize, left: Budget) -> Self {
-        Self {
-            name,
-            keys,
-            batch,
-            clocks: &[Clock::Behind],
-            replaces: false,
-            by_functions: false,
-            left,
-            mutant: Mutant::None,
-        }
+        Self { name, keys, batch, clocks: &[Clock::Behind], replaces: false, by_functions: false, left }
     }
 
     /// Whether some item may go to quarantine.
@@ -80,15 +50,15 @@ pub(super) struct Successor {
     pub(super) state: Result<State, String>,
 }
 
-pub(super) struct Explorer<R> {
+pub(super) struct Explorer {
     pub(super) scenario: Scenario,
-    pub(super) histories: Histories<R>,
+    pub(super) histories: Histories,
     /// Whether the steps get a description.
     pub(super) describes: bool,
     pub(super) found: Vec<Successor>,
 }
 
-impl<R: Rules> Explorer<R> {
+impl Explorer {
     pub(super) fn new(scenario: Scenario) -> Self {
         Self { scenario, histories: Histories::new(), describes: false, found: Vec::new() }
     }
@@ -120,11 +90,7 @@ impl<R: Rules> Explorer<R> {
         if state.current().is_none() || shows_the_time || state.left.damages > 0 {
             return false;
         }
-        let on_table = |call: &Call| match call {
-            Call::Read { .. } | Call::Stamp { .. } | Call::Scan { .. } => true,
-            Call::Versions { .. } => self.scenario.mutant == Mutant::ItemBeforeVersion,
-            _ => false,
-        };
+        let on_table = |call: &Call| matches!(call, Call::Read { .. } | Call::Stamp { .. } | Call::Scan { .. });
         let waiting = state.running.iter().flat_map(|one| &self.histories.get(one.history).waiting);
         !waiting.map(|(_, call)| call).chain(&state.late).any(on_table)
     }
@@ -161,11 +127,9 @@ impl<R: Rules> Explorer<R> {
             Clock::Behind => 0,
             Clock::Right => state.world.tick,
         };
-        let day = state.world.day;
-        let now = self.now(&state.world, tick, day) + if aged { REDRIVE_AGE } else { 0 };
+        let now = state.world.time(tick) + if aged { REDRIVE_AGE } else { 0 };
         let history = self.histories.start(Start { task, cured: state.world.cured, now });
-        let invocation =
-            Invocation { role, history, day, tick, before_pause: false, before_give_up: false, aged, read_early: None };
+        let invocation = Invocation { role, history, tick, before_pause: false, before_give_up: false, aged };
         state.running.push(invocation);
         let place = state.running.len() - 1;
         self.settle(step, state, place);
@@ -178,16 +142,9 @@ impl<R: Rules> Explorer<R> {
     }
 
     pub(super) fn give(&mut self, state: &mut State, place: usize, call: usize, answer: Answer) {
-        let Invocation { history, day, tick, aged, .. } = state.running[place];
-        let now = self.now(&state.world, tick, day) + if aged { REDRIVE_AGE } else { 0 };
+        let Invocation { history, tick, aged, .. } = state.running[place];
+        let now = state.world.time(tick) + if aged { REDRIVE_AGE } else { 0 };
         state.running[place].history = self.histories.answer(history, call, answer, now);
-    }
-
-    fn now(&self, world: &World, tick: u8, day: u8) -> i64 {
-        match self.scenario.mutant {
-            Mutant::NeverAges => i64::from(day) * DAY + i64::from(tick),
-            _ => world.time(tick),
-        }
     }
 
     /// Answers the calls whose order makes no difference, and ends the invocation if it has ended.
@@ -235,7 +192,6 @@ impl<R: Rules> Explorer<R> {
             // One order at a time reads and writes checkpoints.
             Call::Checkpoint { .. } => true,
             Call::Save { .. } => self.scenario.left.stops == 0,
-            Call::Wait => self.scenario.mutant == Mutant::HastyRebuild,
             Call::Scan { segment, of, .. } => {
                 !(0..self.scenario.keys.min(KEYS)).any(|key| segment_of(key, *of) == *segment)
             }

@@ -2,7 +2,6 @@
 //! the answers so far. Each history is run once: the calls that it then waits for are kept.
 
 use std::collections::HashMap;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -19,7 +18,6 @@ use crate::ports::{Fault, Time};
 use crate::rebuild::{self, Rebuild};
 use crate::redrive::{Redrive, Run};
 use crate::repair::repair_generations;
-use crate::rules::Rules;
 use crate::simulation::executor::TABLES;
 use crate::simulation::toy::TREES;
 use crate::simulation::world::sequence;
@@ -86,23 +84,16 @@ struct Given {
 }
 
 /// Every history that was met.
-pub(super) struct Histories<R> {
+pub(super) struct Histories {
     starts: Vec<Start>,
     histories: Vec<History>,
     first: HashMap<Start, Id>,
     next: HashMap<(Id, Given), Id>,
-    rules: PhantomData<R>,
 }
 
-impl<R: Rules> Histories<R> {
+impl Histories {
     pub(super) fn new() -> Self {
-        Self {
-            starts: Vec::new(),
-            histories: Vec::new(),
-            first: HashMap::new(),
-            next: HashMap::new(),
-            rules: PhantomData,
-        }
+        Self { starts: Vec::new(), histories: Vec::new(), first: HashMap::new(), next: HashMap::new() }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -144,15 +135,15 @@ impl<R: Rules> Histories<R> {
             before = self.get(*id).last.as_ref();
         }
         answers.reverse();
-        let (waiting, end) = replay::<R>(&self.starts[start], &answers);
+        let (waiting, end) = replay(&self.starts[start], &answers);
         self.histories.push(History { start, last, waiting, end });
         Id::try_from(self.histories.len() - 1).unwrap()
     }
 }
 
-fn replay<R: Rules>(start: &Start, answers: &[&Given]) -> (Vec<(usize, Call)>, Option<End>) {
+fn replay(start: &Start, answers: &[&Given]) -> (Vec<(usize, Call)>, Option<End>) {
     let ports = Recorded::default();
-    let mut future = invocation::<R>(start, ports.clone());
+    let mut future = invocation(start, ports.clone());
     ports.script().now = start.now;
     let mut context = Context::from_waker(noop_waker_ref());
     let mut polled = future.as_mut().poll(&mut context);
@@ -172,43 +163,45 @@ fn replay<R: Rules>(start: &Start, answers: &[&Given]) -> (Vec<(usize, Call)>, O
     (waiting, is_stuck.then(stuck))
 }
 
-fn invocation<R: Rules>(start: &Start, ports: Recorded) -> Pin<Box<dyn Future<Output = End>>> {
+fn invocation(start: &Start, ports: Recorded) -> Pin<Box<dyn Future<Output = End>>> {
     let release = Release { cured: start.cured };
     let finished = |done: bool| if done { End::Done } else { End::Failed };
     match start.task.clone() {
-        Task::Batch(records) => Box::pin(async move { batch::<R>(&ports, release, &records).await }),
-        Task::Repair { key: number } => Box::pin(async move {
-            finished(repair_generations::<R, _, _>(&ports, &release, &TREES, &key(number)).await.is_ok())
-        }),
+        Task::Batch(records) => Box::pin(async move { batch(&ports, release, &records).await }),
+        Task::Repair { key: number } => {
+            Box::pin(async move { finished(repair_generations(&ports, &release, &TREES, &key(number)).await.is_ok()) })
+        }
         Task::Redrive => Box::pin(async move {
             let redrive = Redrive { dry_run: false, on_batch: &|_| () };
             let (failures, documents, tables) = (&ports, &release, &*TABLES);
             let run = Run { ports: &ports, failures, documents, tables, function: FUNCTION, redrive };
-            finished(run.all::<R>().await.is_ok_and(|redriven| redriven.repairs.failed == 0))
+            finished(run.all().await.is_ok_and(|redriven| redriven.repairs.failed == 0))
         }),
-        Task::Sweep => Box::pin(async move {
-            finished(sweep_generations::<R, _>(&ports, TOMBSTONES, &mut Swept::default()).await.is_ok())
-        }),
-        Task::Rebuild(order) => Box::pin(async move {
-            finished(rebuild::rebuild::<R, _, _>(&ports, &release, ALIAS, order, &|_| ()).await.is_ok())
-        }),
+        Task::Sweep => {
+            Box::pin(
+                async move { finished(sweep_generations(&ports, TOMBSTONES, &mut Swept::default()).await.is_ok()) },
+            )
+        }
+        Task::Rebuild(order) => {
+            Box::pin(async move { finished(rebuild::rebuild(&ports, &release, ALIAS, order, &|_| ()).await.is_ok()) })
+        }
         Task::RebuildByFunctions(order) => Box::pin(async move {
-            if functions::<R>(&ports, release, order).await.is_err() {
+            if functions(&ports, release, order).await.is_err() {
                 return End::Failed;
             }
             let rest = Rebuild { begins: false, ..order };
-            finished(rebuild::rebuild::<R, _, _>(&ports, &release, ALIAS, rest, &|_| ()).await.is_ok())
+            finished(rebuild::rebuild(&ports, &release, ALIAS, rest, &|_| ()).await.is_ok())
         }),
     }
 }
 
 /// Calls the functions of a rebuild as their state machine does, until an operator's step is next. The only share has
 /// several segments, which are scanned concurrently, as several shares would be.
-async fn functions<R: Rules>(ports: &Recorded, release: Release, order: Rebuild) -> Result<(), Fault> {
+async fn functions(ports: &Recorded, release: Release, order: Rebuild) -> Result<(), Fault> {
     let (mut order, mut waited) = (order, None);
     loop {
         let bounds = Bounds { waited, until: None, shares: 1 };
-        let advanced = advance::<R, _, _>(ports, &release, ALIAS, (order, bounds), &|_| ()).await?;
+        let advanced = advance(ports, &release, ALIAS, (order, bounds), &|_| ()).await?;
         order.begins = false;
         match advanced {
             Advanced::Paused { epoch } => {
@@ -216,7 +209,7 @@ async fn functions<R: Rules>(ports: &Recorded, release: Release, order: Rebuild)
                 waited = Some(epoch);
             }
             Advanced::Filling => {
-                fill_share::<R, _, _>(ports, &release, Share::WHOLE, &|_| ()).await?;
+                fill_share(ports, &release, Share::WHOLE, &|_| ()).await?;
             }
             Advanced::Stopped => {}
             Advanced::Audited | Advanced::Reached => return Ok(()),
@@ -224,8 +217,8 @@ async fn functions<R: Rules>(ports: &Recorded, release: Release, order: Rebuild)
     }
 }
 
-async fn batch<R: Rules>(ports: &Recorded, release: Release, records: &[Change]) -> End {
-    let processed = match process_batch::<R, _, _>(ports, &release, &TABLES, &event(records)).await {
+async fn batch(ports: &Recorded, release: Release, records: &[Change]) -> End {
+    let processed = match process_batch(ports, &release, &TABLES, &event(records)).await {
         Ok(processed) => processed,
         Err(failure) => return End::Broken(format!("I5: the invocation fails: {failure}")),
     };

@@ -1,13 +1,12 @@
 //! What operators and time do: repairs, redrives, damages, sweeps, days that pass and deployments.
 
 use super::calls::{Answer, Body, Call};
-use super::explorer::{Clock, Explorer, Mutant};
+use super::explorer::{Clock, Explorer};
 use super::histories::Task;
 use super::state::{Invocation, Role, State};
 use super::world::{Document, Index, Register};
-use crate::rules::Rules;
 
-impl<R: Rules> Explorer<R> {
+impl Explorer {
     pub(super) fn operate(&mut self, state: &State) {
         self.repair(state);
         self.redrive(state);
@@ -61,18 +60,20 @@ impl<R: Rules> Explorer<R> {
             return;
         }
         let mut next = state.clone();
-        let waits = has_failures && self.scenario.mutant != Mutant::HastyRedrive;
-        if waits && !self.wait_for_redrive(&mut next) {
-            return;
+        if has_failures && state.left.early_redrives > 0 {
+            next.left.early_redrives -= 1;
+            self.start_redrive(&next, false);
+            next.left.early_redrives += 1;
         }
-        let replayed = |next: &mut State| Task::Batch(next.world.failures.remove(0).records);
-        let task = match self.scenario.mutant {
-            Mutant::ReplayingRedrive => replayed(&mut next),
-            _ => Task::Redrive,
-        };
+        if !has_failures || self.wait_for_redrive(&mut next) {
+            self.start_redrive(&next, has_failures);
+        }
+    }
+
+    fn start_redrive(&mut self, state: &State, aged: bool) {
         for clock in self.scenario.clocks {
-            let step = self.text(|| format!("a redrive starts, clock {clock:?}"));
-            self.start_aged(step, next.clone(), Role::Redrive, task.clone(), (*clock, waits));
+            let step = self.text(|| format!("a redrive starts, clock {clock:?}, 20 minutes later: {aged}"));
+            self.start_aged(step, state.clone(), Role::Redrive, Task::Redrive, (*clock, aged));
         }
     }
 

@@ -9,9 +9,8 @@ use super::leaf::KEYS;
 use super::state::{Role, State};
 use crate::generation::Phase;
 use crate::rebuild::{Goal, Rebuild};
-use crate::rules::Rules;
 
-impl<R: Rules> Explorer<R> {
+impl Explorer {
     /// Starts an order if none is carried out. An order that was stopped may be given again at any time.
     pub(super) fn rebuild(&mut self, state: &State) {
         let Some(config) = state.world.config else { return };

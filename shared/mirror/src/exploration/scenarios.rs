@@ -3,7 +3,6 @@
 use super::breadth_first::explore;
 use super::explorer::{Clock, Scenario};
 use super::state::Budget;
-use crate::rules::ProductionRules;
 use crate::simulation::NIGHTLY;
 
 /// Returns the first number in an ordinary run, otherwise the second.
@@ -13,7 +12,7 @@ const fn sized(ordinary: u8, nightly: u8) -> u8 {
 
 #[track_caller]
 fn holds(scenario: Scenario) {
-    let explored = explore::<ProductionRules>(scenario);
+    let explored = explore(scenario);
     assert!(explored.broken.is_none(), "{explored}");
 }
 
@@ -60,6 +59,11 @@ fn writes_that_lower_the_revision_break_no_invariant() {
 }
 
 #[test]
+fn writes_that_keep_the_revision_at_slow_clocks_break_no_invariant() {
+    one_key("clock, foreign", Budget { writes: sized(3, 4), slow: 1, same: 1, zombies: 1, ..Budget::NONE });
+}
+
+#[test]
 fn items_without_a_revision_break_no_invariant() {
     one_key("norev", Budget { writes: 3, unrevised: 2, slow: 1, ..common() });
 }
@@ -100,6 +104,12 @@ fn sweeps_break_no_invariant() {
 fn redrives_with_sweeps_break_no_invariant() {
     let left = Budget { slow: 1, repeats: 0, faults: 0, give_ups: 1, sweeps: 1, days: 1, ..common() };
     short_batches("redrive, sweep", left);
+}
+
+#[test]
+fn redrives_that_start_too_early_break_no_invariant() {
+    let left = Budget { give_ups: 1, rebuilds: 1, early_redrives: 1, writes: 2, ..Budget::NONE };
+    one_key("redrive, early", left);
 }
 
 #[test]

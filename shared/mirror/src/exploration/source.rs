@@ -1,17 +1,15 @@
 //! The event source, and the answers that invocations get.
 
 use super::calls::{Answer, Call, Operation};
-use super::explorer::{Explorer, Mutant};
+use super::explorer::Explorer;
 use super::failures::Failure;
 use super::histories::Task;
-use super::leaf::{KEYS, Leaf};
 use super::state::{Role, State};
-use crate::rules::Rules;
 
 /// The ticks of the 20 hours after which Lambda gives a record up: more than any stamp is ahead of the writers' clocks.
 const TWENTY_HOURS: u8 = 16;
 
-impl<R: Rules> Explorer<R> {
+impl Explorer {
     /// Delivers a batch of any length, gives it up, or stops waiting for one.
     pub(super) fn deliver(&mut self, state: &State) {
         if let Some(place) = state.current() {
@@ -80,26 +78,7 @@ impl<R: Rules> Explorer<R> {
     fn carry_out(&mut self, state: &State, place: usize, number: usize, call: &Call) {
         let who = state.running[place].role;
         let mut next = state.clone();
-        let answered = match (self.scenario.mutant, call) {
-            (Mutant::ItemBeforeVersion, Call::Versions { .. }) if next.running[place].read_early.is_none() => {
-                let table = next.world.table;
-                next.running[place].read_early = Some(table);
-                let step = self.text(|| format!("{who:?} reads items before versions: {table:?}"));
-                return self.emit(step, next);
-            }
-            (Mutant::ItemBeforeVersion, Call::Read { key }) if next.running[place].read_early.is_some() => {
-                let read: Option<[Option<Leaf>; KEYS]> = next.running[place].read_early.take();
-                Ok(Answer::Item(read.and_then(|table| table[*key])))
-            }
-            (Mutant::UnconditionalStamp, Call::Stamp { key, rev, .. }) => match next.world.table[*key] {
-                Some(leaf) => {
-                    next.world.put(*key, Some(Leaf { rev: *rev, ..leaf }));
-                    Ok(Answer::Flag(true))
-                }
-                None => Err(format!("I3: the mirror creates the item k{key}")),
-            },
-            _ => next.world.apply(call),
-        };
+        let answered = next.world.apply(call);
         let step = self.text(|| format!("{who:?} {call:?}: {answered:?}"));
         match answered {
             Ok(answer) => self.answer(step, next, place, number, answer),

@@ -2,7 +2,7 @@
 
 use super::calls::Call;
 use super::histories::Id;
-use super::leaf::{KEYS, Leaf};
+use super::leaf::KEYS;
 use super::world::World;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -21,8 +21,6 @@ pub(super) struct State {
 pub(super) struct Invocation {
     pub(super) role: Role,
     pub(super) history: Id,
-    /// The day of its start.
-    pub(super) day: u8,
     /// Its clock in microseconds of the day, which stands still.
     pub(super) tick: u8,
     /// Whether it is a batch that started before an operator waited for the end of all batches.
@@ -31,8 +29,6 @@ pub(super) struct Invocation {
     pub(super) before_give_up: bool,
     /// Whether 20 minutes have passed since its start.
     pub(super) aged: bool,
-    /// The items that were read before the versions: a mutant.
-    pub(super) read_early: Option<[Option<Leaf>; KEYS]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,6 +76,8 @@ pub(super) struct Budget {
     pub(super) expiries: u8,
     /// Batches that are given up.
     pub(super) give_ups: u8,
+    /// Redrives that start less than 20 minutes after a record was given up.
+    pub(super) early_redrives: u8,
     /// Redrives that are killed.
     pub(super) kills: u8,
     pub(super) repairs: u8,
@@ -110,6 +108,7 @@ impl Budget {
         faults: 0,
         expiries: 0,
         give_ups: 0,
+        early_redrives: 0,
         kills: 0,
         repairs: 0,
         damages: 0,

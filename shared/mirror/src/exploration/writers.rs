@@ -3,7 +3,6 @@
 use super::explorer::Explorer;
 use super::leaf::{Kind, Leaf};
 use super::state::{Budget, State};
-use crate::rules::Rules;
 
 /// The number of microseconds by which a slow clock is behind. A writer advances the clock by one.
 const SLOWNESS: u8 = 3;
@@ -17,7 +16,7 @@ enum Hand {
     Frozen,
 }
 
-impl<R: Rules> Explorer<R> {
+impl Explorer {
     pub(super) fn write(&mut self, state: &State) {
         if state.left.writes > 0 {
             for key in 0..self.scenario.keys {

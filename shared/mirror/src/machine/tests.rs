@@ -8,7 +8,6 @@ use crate::generation::{Generation, Phase};
 use crate::group::GroupId;
 use crate::group::group_key;
 use crate::record::Side;
-use crate::rules::ProductionRules;
 use crate::simulation::toy::TREES;
 
 fn targets(count: usize) -> Targets {
@@ -68,7 +67,7 @@ fn describe(tasks: &[Task<'_>]) -> Vec<String> {
 fn check(mut group: Group<'static>, event: Event<'static>, expected: &[&str]) -> Group<'static> {
     let story = format!("{event:?}");
     group.open = 1;
-    let tasks = group.on::<ProductionRules>(event, &targets(1));
+    let tasks = group.on(event, &targets(1));
     assert_eq!(describe(&tasks), expected, "{story}");
     assert_eq!(group.open, tasks.len(), "each task that follows is open: {story}");
     group
@@ -102,7 +101,7 @@ fn group_starts_with_the_tasks_that_its_images_require() {
         (Some(14), Some(10), &["stamp above 14", "tombstone 15"]),
     ] {
         let mut group = group(old, new);
-        let tasks = group.start::<ProductionRules>(TargetId::FIRST);
+        let tasks = group.start(TargetId::FIRST);
         assert_eq!(describe(&tasks), expected, "{old:?} {new:?}");
         assert_eq!(group.open, tasks.len());
     }
@@ -111,7 +110,7 @@ fn group_starts_with_the_tasks_that_its_images_require() {
 #[test]
 fn item_is_stamped_once_for_all_generations() {
     let mut group = group(Some(14), Some(10));
-    let started: Vec<_> = targets(2).ids().map(|target| describe(&group.start::<ProductionRules>(target))).collect();
+    let started: Vec<_> = targets(2).ids().map(|target| describe(&group.start(target))).collect();
     assert_eq!(started, [vec!["stamp above 14", "tombstone 15"], vec!["tombstone 15"]]);
     assert_eq!(group.open, 3);
 }
@@ -123,7 +122,7 @@ fn key_that_cannot_have_a_document_only_goes_to_quarantine() {
         (group_key(&TREES, Key::new(format!("TREE#{}", "a".repeat(600)), "LEAF#1")).unwrap(), "key-too-long"),
     ] {
         let mut group = Group { key, ..live() };
-        let tasks = group.start::<ProductionRules>(TargetId::FIRST);
+        let tasks = group.start(TargetId::FIRST);
         assert_eq!(describe(&tasks), [format!("quarantine {code} 14")]);
         let Some(Task::Quarantine(quarantine)) = tasks.into_iter().next() else { panic!("no quarantine") };
         let group = check(group, Event::Quarantined(quarantine), &[]);
@@ -217,7 +216,7 @@ fn stamp_is_settled_only_for_a_scanned_item() {
     let group = check(live(), Event::Stamped { stamp: stamp(false), written: true }, &[]);
     assert!(group.handled());
     let mut scanned = Group { open: 1, ..live() };
-    let tasks = scanned.on::<ProductionRules>(Event::Stamped { stamp: stamp(true), written: false }, &targets(2));
+    let tasks = scanned.on(Event::Stamped { stamp: stamp(true), written: false }, &targets(2));
     assert_eq!(describe(&tasks), ["settle", "settle"]);
 }
 
@@ -225,7 +224,7 @@ fn stamp_is_settled_only_for_a_scanned_item() {
 fn item_that_cannot_be_stamped_goes_to_quarantine_in_every_generation() {
     let mut group = Group { open: 1, ..live() };
     let event = Event::Unstampable { rev: 22, code: Code::Unfit, reason: "reason".to_owned() };
-    let tasks = group.on::<ProductionRules>(event, &targets(2));
+    let tasks = group.on(event, &targets(2));
     assert_eq!(describe(&tasks), ["quarantine unfit 22", "quarantine unfit 22"]);
     assert_eq!(group.open, 2);
 }
@@ -281,5 +280,5 @@ fn group_that_cannot_continue_fails_as_a_whole() {
 #[test]
 #[should_panic(expected = "a task has ended of a group without open tasks")]
 fn task_that_ends_twice_panics() {
-    live().on::<ProductionRules>(Event::Cleared, &targets(1));
+    live().on(Event::Cleared, &targets(1));
 }

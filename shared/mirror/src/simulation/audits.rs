@@ -28,7 +28,6 @@ use crate::generation::Generation;
 use crate::item::Item;
 use crate::ports::Fault;
 use crate::quarantine::{Code, Marker, Subject};
-use crate::rules::ProductionRules;
 
 pub(super) const INDEX: &str = "toy-000001";
 
@@ -69,16 +68,7 @@ pub(super) async fn audited(
     until: Option<i64>,
 ) -> Result<GenerationAudit, Fault> {
     let generation = generation(shared);
-    audit_generation::<ProductionRules, _, _, _>(
-        shared,
-        &Leaves,
-        &Slow,
-        &generation,
-        options,
-        until,
-        &|_: AuditStep| (),
-    )
-    .await
+    audit_generation(shared, &Leaves, &Slow, &generation, options, until, &|_: AuditStep| ()).await
 }
 
 /// Runs an audit to its end in a world in which nothing else happens.
@@ -435,7 +425,7 @@ fn item_whose_shape_is_refused_is_not_compared() {
     change(&shared, "a", |document| document.source["area"] = json!({ "type": "refused" }));
     let before = document(&shared, "a");
     let generation = generation(&shared);
-    let run = audit_one::<ProductionRules, _, _>(&shared, &Leaves, &generation, OPTIONS, None, &|_| ());
+    let run = audit_one(&shared, &Leaves, &generation, OPTIONS, None, &|_| ());
     let trees = only_trees(drive(&shared, run).unwrap());
     assert_eq!((counts(&trees), trees.busy, document(&shared, "a")), (BTreeMap::new(), 1, before));
     assert_eq!(codes(&shared), []);

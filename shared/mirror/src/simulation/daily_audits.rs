@@ -17,7 +17,6 @@ use crate::generation::{Generation, Phase, index_name, write_alias};
 use crate::group::after;
 use crate::mapping::index_body;
 use crate::ports::Fault;
-use crate::rules::ProductionRules;
 
 const SECOND: i64 = 1_000_000;
 const HOUR: i64 = 3600 * SECOND;
@@ -44,7 +43,7 @@ fn rebuilt() -> Shared {
 fn call(shared: &Shared, time: i64) -> (Result<Vec<GenerationAudit>, Fault>, Option<Audit>) {
     let now = shared.world().now;
     let (since, until) = (Some(now - after(0, DAY)), Some(now + time));
-    let audits = audit_generations::<ProductionRules, _, _>(shared, &Leaves, OPTIONS, since, until, &|_| ());
+    let audits = audit_generations(shared, &Leaves, OPTIONS, since, until, &|_| ());
     let mut audits = pin!(audits);
     let audited = loop {
         if let Poll::Ready(done) = audits.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
@@ -59,7 +58,7 @@ fn call(shared: &Shared, time: i64) -> (Result<Vec<GenerationAudit>, Fault>, Opt
 }
 
 fn all(shared: &Shared, options: AuditOptions) -> Result<Vec<GenerationAudit>, Fault> {
-    drive(shared, audit_generations::<ProductionRules, _, _>(shared, &Leaves, options, None, None, &|_| ()))
+    drive(shared, audit_generations(shared, &Leaves, options, None, None, &|_| ()))
 }
 
 fn generations(audited: &[GenerationAudit]) -> Vec<&str> {
@@ -153,7 +152,7 @@ fn advance<T>(shared: &Shared, audit: Pin<&mut impl Future<Output = T>>, request
 fn audit_of_an_operator_that_is_under_way_is_left_alone_and_counts_as_the_daily_one() {
     let shared = mirrored_leaf();
     set(&shared, "a", None);
-    let audits = audit_generations::<ProductionRules, _, _>(&shared, &Leaves, OPTIONS, None, None, &|_| ());
+    let audits = audit_generations(&shared, &Leaves, OPTIONS, None, None, &|_| ());
     let mut audits = pin!(audits);
     assert!(advance(&shared, audits.as_mut(), 10).is_none());
     let requests = std::mem::take(&mut shared.world().requests);
@@ -172,7 +171,7 @@ fn audit_of_an_operator_that_was_killed_is_resumed_by_the_schedule() {
     let shared = mirrored_leaf();
     let start = shared.world().now;
     {
-        let audits = audit_generations::<ProductionRules, _, _>(&shared, &Leaves, OPTIONS, None, None, &|_| ());
+        let audits = audit_generations(&shared, &Leaves, OPTIONS, None, None, &|_| ());
         assert!(advance(&shared, pin!(audits), 10).is_none());
     }
     shared.world().requests.clear();
@@ -188,7 +187,7 @@ fn index_that_is_being_filled_is_left_alone() {
     let shared = rebuilt();
     // It is filled again as soon as the first audit has begun.
     let refill = |_| shared.world().generations.as_mut().unwrap().written[0].phase = Phase::Filling;
-    let audits = audit_generations::<ProductionRules, _, _>(&shared, &Leaves, OPTIONS, None, None, &refill);
+    let audits = audit_generations(&shared, &Leaves, OPTIONS, None, None, &refill);
     assert_eq!(generations(&drive(&shared, audits).unwrap()), ["toy-000002"]);
 }
 
@@ -201,7 +200,7 @@ fn audit_of_an_index_that_is_dropped_meanwhile_ends_and_leaves_no_note() {
         world.generations.as_mut().unwrap().written.retain(|generation| generation.index != dropped);
         world.notes.retain(|(index, _), _| *index != dropped);
     };
-    let audits = audit_generations::<ProductionRules, _, _>(&shared, &Leaves, OPTIONS, None, None, &drop_index);
+    let audits = audit_generations(&shared, &Leaves, OPTIONS, None, None, &drop_index);
     assert_eq!(generations(&drive(&shared, audits).unwrap()), [INDEX]);
     assert!(shared.world().notes.keys().all(|(index, _)| *index == INDEX));
 }

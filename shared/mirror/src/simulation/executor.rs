@@ -17,7 +17,6 @@ use crate::rebuild::{Rebuild, pause, rebuild};
 use crate::record::Tables;
 use crate::redrive::{Redrive, Redriven, Run};
 use crate::repair::repair_generations;
-use crate::rules::Rules;
 use crate::sweep::{Swept, sweep_generations};
 use crate::work::Failure;
 use crate::work::{ProcessedBatch, process_batch};
@@ -52,51 +51,51 @@ impl Invocation {
         Self { future: Box::pin(future), records: 0..0 }
     }
 
-    pub(crate) fn batch<R: Rules>(shared: &Shared, records: std::ops::Range<usize>) -> Self {
+    pub(crate) fn batch(shared: &Shared, records: std::ops::Range<usize>) -> Self {
         let payload = shared.world().event(records.start, records.end);
         let (ports, release) = (shared.clone(), shared.world().release);
-        let batch = async move { Ended::Batch(process_batch::<R, _, _>(&ports, &release, &TABLES, &payload).await) };
+        let batch = async move { Ended::Batch(process_batch(&ports, &release, &TABLES, &payload).await) };
         Self { records, ..Self::new(batch) }
     }
 
-    pub(crate) fn first_index<R: Rules>(shared: &Shared) -> Self {
+    pub(crate) fn first_index(shared: &Shared) -> Self {
         let (ports, release) = (shared.clone(), shared.world().release);
         Self::new(async move {
-            let made = first_index::create::<R, _, _>(&ports, &release, "toy", Duration::ZERO, &|_| ()).await;
+            let made = first_index::create(&ports, &release, "toy", Duration::ZERO, &|_| ()).await;
             Ended::FirstIndex(made.map(drop))
         })
     }
 
-    pub(crate) fn repair<R: Rules>(shared: &Shared, key: Key) -> Self {
+    pub(crate) fn repair(shared: &Shared, key: Key) -> Self {
         let (ports, release) = (shared.clone(), shared.world().release);
         Self::new(async move {
-            let repaired = repair_generations::<R, _, _>(&ports, &release, &TREES, &key).await;
+            let repaired = repair_generations(&ports, &release, &TREES, &key).await;
             Ended::Repair(repaired.map(drop))
         })
     }
 
-    pub(crate) fn sweep<R: Rules>(shared: &Shared) -> Self {
+    pub(crate) fn sweep(shared: &Shared) -> Self {
         let ports = shared.clone();
         Self::new(async move {
             let mut swept = Swept::default();
-            Ended::Sweep(sweep_generations::<R, _>(&ports, TOMBSTONES, &mut swept).await.map(|()| swept))
+            Ended::Sweep(sweep_generations(&ports, TOMBSTONES, &mut swept).await.map(|()| swept))
         })
     }
 
-    pub(crate) fn redrive<R: Rules>(shared: &Shared) -> Self {
+    pub(crate) fn redrive(shared: &Shared) -> Self {
         let (ports, release) = (shared.clone(), shared.world().release);
         Self::new(async move {
             let redrive = Redrive { dry_run: false, on_batch: &|_| () };
             let (failures, documents, tables) = (&ports, &release, &*TABLES);
             let run = Run { ports: &ports, failures, documents, tables, function: FUNCTION, redrive };
-            Ended::Redrive(run.all::<R>().await)
+            Ended::Redrive(run.all().await)
         })
     }
 
     /// Carries out an order about a rebuild.
-    pub(crate) fn order<R: Rules>(shared: &Shared, order: Rebuild) -> Self {
+    pub(crate) fn order(shared: &Shared, order: Rebuild) -> Self {
         let (ports, release) = (shared.clone(), shared.world().release);
-        Self::new(async move { Ended::Order(rebuild::<R, _, _>(&ports, &release, "toy", order, &|_| ()).await) })
+        Self::new(async move { Ended::Order(rebuild(&ports, &release, "toy", order, &|_| ()).await) })
     }
 
     /// Pauses the rebuild that is under way.

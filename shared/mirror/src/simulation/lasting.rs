@@ -16,7 +16,6 @@ use crate::mapping::index_body;
 use crate::operate::{Staleness, staleness};
 use crate::quarantine::{Code, Marker, Subject};
 use crate::report::Ledger;
-use crate::rules::ProductionRules;
 
 /// Returns leaves that cannot have a document, or that have no room for a revision.
 fn faulty() -> Vec<Attributes> {
@@ -78,7 +77,7 @@ fn first_index_serves_despite_a_lasting_fault_of_one_item() {
         let shared = Shared::default();
         shared.world().now = 1_000_000;
         between(&shared, faulty);
-        drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
+        drive(&shared, create(&shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
         assert_eq!((visible(&shared), only_code(&shared)), (neighbours().to_vec(), Code::Unfit));
     }
 }
@@ -144,7 +143,7 @@ fn first_index_waits_a_minute_for_refused_shapes_and_serves_without_them() {
     shared.world().pauses_take_time = true;
     between(&shared, refused(10));
     put(&shared, "d", Some(refused(10)));
-    drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
+    drive(&shared, create(&shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
     assert_eq!((visible(&shared), codes(&shared)), (neighbours().to_vec(), vec![(Code::Unfit, 10); 2]));
     let waited = shared.world().now - 20 * MINUTE;
     assert!((MINUTE..MINUTE + 10_000_000).contains(&waited), "{waited}");
@@ -186,7 +185,7 @@ fn unfinished_index_with_another_mapping_is_not_filled() {
         world.generations =
             Some(Generations { epoch: 1, written: vec![generation.clone()], ..Generations::none("toy") });
     }
-    let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", Duration::ZERO, &|_| ()));
+    let made = drive(&shared, create(&shared, &Leaves, "toy", Duration::ZERO, &|_| ()));
     assert!(made.unwrap_err().reason.contains("use the commit that created it"));
     let older = Generation { mapping: 0, ..generation };
     assert!(older.check_mapping(&Leaves).unwrap_err().contains("rebuild the index"));

@@ -10,7 +10,6 @@ mod faults;
 mod hosts;
 mod invariants;
 mod lasting;
-pub(crate) mod mutants;
 pub(crate) mod ports;
 mod reached;
 mod rebuild_audits;

@@ -209,7 +209,7 @@ impl Items for Shared {
             }
             let item = world.table.get(&key).cloned();
             let still = item.as_ref().is_some_and(|item| item.get("rev") == seen.as_ref());
-            if !still && !world.stamps_blindly {
+            if !still {
                 return Ok(false);
             }
             if item.is_none() {

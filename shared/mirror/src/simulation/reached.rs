@@ -98,6 +98,10 @@ impl Reached {
         *self.counts.entry((kind, name)).or_default() += 1;
     }
 
+    pub(crate) fn of(&self, of: (&'static str, &'static str)) -> u64 {
+        self.counts.get(&of).copied().unwrap_or_default()
+    }
+
     /// Adds the counts of another schedule.
     pub(crate) fn add(&mut self, other: &Self) {
         for (of, count) in &other.counts {
@@ -212,9 +216,8 @@ impl Reached {
             all("order", &ORDERS),
         ];
         let wanted = wanted.into_iter().flatten().chain(faults);
-        let count = |of| self.counts.get(&of).copied().unwrap_or_default();
-        let rare = wanted.filter(|of| count(*of) < LEAST);
-        rare.map(|of| format!("{}, {}: {}", of.0, of.1, count(of))).collect()
+        let rare = wanted.filter(|of| self.of(*of) < LEAST);
+        rare.map(|of| format!("{}, {}: {}", of.0, of.1, self.of(of))).collect()
     }
 }
 

@@ -13,7 +13,6 @@ use crate::audit::{AuditOptions, AuditStep, audit_one};
 use crate::generation::{Generations, Phase, index_name};
 use crate::ports::Fault;
 use crate::rebuild::{Goal, Progress, Rebuild, rebuild};
-use crate::rules::ProductionRules;
 
 const START: Rebuild = Rebuild {
     goal: Goal::Serve,
@@ -30,7 +29,7 @@ const WITHOUT_AUDIT: Rebuild = Rebuild { audit: None, ..START };
 const ROLL_BACK: Rebuild = Rebuild { goal: Goal::RollBack, begins: false, ..START };
 
 fn carry_out(shared: &Shared, order: Rebuild, progress: impl Fn(Progress) + Sync) -> Result<Generations, Fault> {
-    drive(shared, rebuild::<ProductionRules, _, _>(shared, &Leaves, "toy", order, &progress))
+    drive(shared, rebuild(shared, &Leaves, "toy", order, &progress))
 }
 
 /// Creates a world with an index that serves two leaves.
@@ -68,7 +67,7 @@ fn killed_in_the_audit() -> Shared {
                 shared.world().now += 300_000_000;
             }
         };
-        let run = rebuild::<ProductionRules, _, _>(&shared, &Leaves, "toy", START, &slow);
+        let run = rebuild(&shared, &Leaves, "toy", START, &slow);
         assert!(drive_for(&shared, requests, run).is_none());
         is_in_the_middle(&shared, "rebuild").then_some(shared)
     };
@@ -80,7 +79,7 @@ fn kill_daily_audit(shared: &Shared) {
     let options = AuditOptions { save_interval: Duration::ZERO, ..OPTIONS };
     let generation = shared.world().generations.as_ref().unwrap().of(Phase::Kept).unwrap().clone();
     for requests in 1.. {
-        let run = audit_one::<ProductionRules, _, _>(shared, &Leaves, &generation, options, None, &|_| ());
+        let run = audit_one(shared, &Leaves, &generation, options, None, &|_| ());
         assert!(drive_for(shared, requests, run).is_none());
         if is_in_the_middle(shared, "daily") {
             return;

@@ -14,7 +14,6 @@ use crate::fill::Share;
 use crate::generation::index_name;
 use crate::ports::Fault;
 use crate::rebuild::{Goal, Rebuild, pause};
-use crate::rules::ProductionRules;
 
 const SHARES: u32 = 3;
 const AUDIT: Duration = Duration::from_secs(1);
@@ -31,13 +30,13 @@ fn advance_for(
 ) -> Option<Result<Advanced, Fault>> {
     // Each step takes a second of the time that a call has.
     let step = |_| shared.world().now += 1_000_000;
-    let call = advance::<ProductionRules, _, _>(shared, &LabelledLeaves, "toy", (order, bounds), &step);
+    let call = advance(shared, &LabelledLeaves, "toy", (order, bounds), &step);
     drive_for(shared, requests, call)
 }
 
 fn fill_for(shared: &Shared, requests: usize, number: u32) -> Option<Result<bool, Fault>> {
     let share = Share { number, of: SHARES };
-    drive_for(shared, requests, fill_share::<ProductionRules, _, _>(shared, &LabelledLeaves, share, &|_| ()))
+    drive_for(shared, requests, fill_share(shared, &LabelledLeaves, share, &|_| ()))
 }
 
 /// Makes calls as the state machine does. The first attempt of each is stopped after this number of requests, and each
@@ -118,7 +117,7 @@ fn functions_without_time_make_the_index_that_a_command_makes() {
 fn command_and_functions_resume_each_other() {
     for requests in [3, 5, 8, 12, 20] {
         let shared = raised();
-        let run = crate::rebuild::rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", audited(), &|_| ());
+        let run = crate::rebuild::rebuild(&shared, &LabelledLeaves, "toy", audited(), &|_| ());
         assert!(drive_for(&shared, requests, run).is_none());
         by_functions(&shared, Rebuild { begins: false, ..audited() }, usize::MAX, None);
         carry_out(&shared, Rebuild { begins: false, ..audited() }).unwrap();
@@ -179,8 +178,7 @@ fn share_of_a_cancelled_rebuild_is_refused() {
 fn index_that_only_an_operator_can_delete_is_left_to_the_operator() {
     let shared = raised();
     carry_out(&shared, order(Goal::Serve)).unwrap();
-    let rebuilding =
-        crate::rebuild::rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Finish), &|_| ());
+    let rebuilding = crate::rebuild::rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Finish), &|_| ());
     assert!(drive_for(&shared, 2, rebuilding).is_none());
     let refused = advance_for(&shared, usize::MAX, call(order(Goal::Serve), None, None)).unwrap().unwrap_err();
     assert!(refused.reason.contains("`cairn rebuild start` deletes it"), "{refused}");

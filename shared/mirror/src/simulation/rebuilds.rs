@@ -18,7 +18,6 @@ use crate::generation::{Generation, Generations, Phase, index_name};
 use crate::ports::Fault;
 use crate::rebuild::{Goal, PATIENCE, Progress, Rebuild, abandon, pause, rebuild};
 use crate::repair_entity::{RepairedEntity, repair_items};
-use crate::rules::ProductionRules;
 use crate::work::process_batch;
 
 pub(super) fn order(goal: Goal) -> Rebuild {
@@ -35,7 +34,7 @@ pub(super) fn order(goal: Goal) -> Rebuild {
 }
 
 pub(super) fn carry_out(shared: &Shared, order: Rebuild) -> Result<Generations, Fault> {
-    drive(shared, rebuild::<ProductionRules, _, _>(shared, &LabelledLeaves, "toy", order, &|_| ()))
+    drive(shared, rebuild(shared, &LabelledLeaves, "toy", order, &|_| ()))
 }
 
 /// Creates a world with items of the release before and an index that serves them.
@@ -54,7 +53,7 @@ pub(super) fn raised() -> Shared {
 pub(super) fn deliver(shared: &Shared) -> usize {
     let to = shared.world_len();
     let payload = shared.world().event(0, to);
-    let batch = process_batch::<ProductionRules, _, _>(shared, &LabelledLeaves, &TABLES, &payload);
+    let batch = process_batch(shared, &LabelledLeaves, &TABLES, &payload);
     drive(shared, batch).unwrap().ledger.reported
 }
 
@@ -81,7 +80,7 @@ fn rebuild_serves_documents_of_the_new_version_and_keeps_the_old_index() {
     let shared = raised();
     let steps = Mutex::new(Vec::new());
     let keep = |step| steps.lock().unwrap().push(step);
-    let rebuilt = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &keep);
+    let rebuilt = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &keep);
     drive(&shared, rebuilt).unwrap();
     assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
     assert_eq!(found(&shared), names(true));
@@ -124,7 +123,7 @@ fn new_index_is_compared_with_the_tables_before_it_serves() {
         }
     };
     let order = Rebuild { audit: Some(Duration::from_secs(1)), ..order(Goal::Serve) };
-    drive(&shared, rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order, &damage)).unwrap();
+    drive(&shared, rebuild(&shared, &LabelledLeaves, "toy", order, &damage)).unwrap();
     assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
     assert_eq!(found(&shared), names(true));
 }
@@ -145,7 +144,7 @@ fn order_stopped_after_each_request_resumes() {
                 let mut made = requests;
                 // The first run is stopped, and the next one is not.
                 loop {
-                    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order, &|_| ());
+                    let run = rebuild(&shared, &LabelledLeaves, "toy", order, &|_| ());
                     match drive_for(&shared, made, run) {
                         Some(ended) => break drop(ended.unwrap()),
                         None => stopped += 1,
@@ -175,11 +174,7 @@ fn order_stopped_after_each_request_resumes() {
 fn batch_is_reported_during_the_pause() {
     let shared = raised();
     put(&shared, "a", Some(leaf("oak", 40)));
-    let published = drive_for(
-        &shared,
-        3,
-        rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ()),
-    );
+    let published = drive_for(&shared, 3, rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ()));
     assert!(published.is_none() && shared.world().generations.as_ref().unwrap().mirror_paused);
     assert!(deliver(&shared) > 0);
     carry_out(&shared, order(Goal::Cancel)).unwrap();
@@ -203,7 +198,7 @@ fn poison_keeps_the_new_index_from_serving_unless_the_order_accepts_it() {
 fn paused_rebuild_waits_for_its_operator() {
     let shared = raised();
     assert!(drive(&shared, pause(&shared)).unwrap_err().reason.contains("no rebuild is under way"));
-    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+    let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
     assert!(drive_for(&shared, 3, run).is_none());
     let paused = drive(&shared, pause(&shared)).unwrap();
     assert!(paused.rebuild_paused && !paused.mirror_paused && paused.planned.is_some());
@@ -269,7 +264,7 @@ fn lost_domain_is_replaced_whatever_orders_came_before() {
 fn rebuild_of_a_lost_domain_is_cancelled_and_replaced() {
     for requests in [3, 8, 12] {
         let shared = raised();
-        let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+        let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
         assert!(drive_for(&shared, requests, run).is_none());
         lose_all(&shared);
         carry_out(&shared, order(Goal::Cancel)).unwrap();
@@ -280,7 +275,7 @@ fn rebuild_of_a_lost_domain_is_cancelled_and_replaced() {
 
 /// Stops a rebuild that replaces the index after this number of requests. Returns whether it was stopped.
 fn stop_replacing(shared: &Shared, requests: usize) -> bool {
-    let run = rebuild::<ProductionRules, _, _>(shared, &LabelledLeaves, "toy", replacing(), &|_| ());
+    let run = rebuild(shared, &LabelledLeaves, "toy", replacing(), &|_| ());
     drive_for(shared, requests, run).is_none()
 }
 
@@ -305,7 +300,7 @@ fn recover_from_deletion(shared: &Shared, case: &str) {
     // No batch is handled until another index is filled.
     assert_eq!(deliver(shared), shared.world_len(), "{case}");
     // A deployment waits for an operator.
-    let create = create::<ProductionRules, _, _>(shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ());
+    let create = create(shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ());
     assert!(drive(shared, create).unwrap_err().reason.contains("has not ended"), "{case}");
     let before = shared.world().now;
     let served = carry_out(shared, order(Goal::Serve)).unwrap();
@@ -342,7 +337,7 @@ fn deleted_first_index_is_cancelled_and_filled_again() {
         for tree in ["a", "bb", "ccc"] {
             put(&shared, tree, Some(leaf(tree, 10)));
         }
-        let create = create::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ());
+        let create = create(&shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ());
         if drive_for(&shared, requests, create).is_some() {
             break;
         }
@@ -377,7 +372,7 @@ fn rebuild_goes_on_as_it_was_begun() {
     assert!(cases > 20, "{cases}");
 
     let shared = raised();
-    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+    let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
     assert!(drive_for(&shared, 4, run).is_none());
     let refused = carry_out(&shared, replacing()).unwrap_err();
     assert!(refused.reason.contains("begun without `--replace`: go on without it, or cancel"), "{refused}");
@@ -433,7 +428,7 @@ fn carry_out_during(
             on_retry(retries.len());
         }
     };
-    let mut run = pin!(rebuild::<ProductionRules, _, _>(shared, &LabelledLeaves, "toy", order, &note));
+    let mut run = pin!(rebuild(shared, &LabelledLeaves, "toy", order, &note));
     let ended = loop {
         if let Poll::Ready(ended) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
             break ended;
@@ -528,11 +523,10 @@ fn kept_index_is_replaced_together_with_the_serving_one() {
 #[test]
 fn first_index_is_refused_while_a_rebuild_replaces_the_index() {
     let shared = raised();
-    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", replacing(), &|_| ());
+    let run = rebuild(&shared, &LabelledLeaves, "toy", replacing(), &|_| ());
     assert!(drive_for(&shared, 6, run).is_none());
     assert_eq!(phases(&shared), [(2, "filling")]);
-    let create_index =
-        || drive(&shared, create::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ()));
+    let create_index = || drive(&shared, create(&shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ()));
     assert!(create_index().unwrap_err().reason.contains("resume it with `cairn rebuild start toy`"));
     assert_eq!(phases(&shared), [(2, "filling")]);
     carry_out(&shared, Rebuild { begins: false, ..replacing() }).unwrap();
@@ -542,7 +536,7 @@ fn first_index_is_refused_while_a_rebuild_replaces_the_index() {
 #[test]
 fn index_that_was_not_published_is_deleted_by_the_next_rebuild() {
     let shared = raised();
-    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+    let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
     // It has created the index.
     assert!(drive_for(&shared, 2, run).is_none());
     assert!(shared.world().search.exists(&index_name("toy", 2)) && phases(&shared) == [(1, "serving")]);
@@ -555,7 +549,7 @@ fn index_that_was_not_published_is_deleted_by_the_next_rebuild() {
 fn rebuild_begins_after_a_dropped_index_was_deleted() {
     let shared = raised();
     carry_out(&shared, order(Goal::Serve)).unwrap();
-    let finish = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Finish), &|_| ());
+    let finish = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Finish), &|_| ());
     assert!(drive_for(&shared, 2, finish).is_none());
     assert_eq!(shared.world().generations.as_ref().unwrap().dropping, [index_name("toy", 1)]);
     carry_out(&shared, order(Goal::Serve)).unwrap();
@@ -567,7 +561,7 @@ fn rebuild_begins_after_a_dropped_index_was_deleted() {
 fn abandoned_indexes_are_replaced_even_if_they_are_lost() {
     for lost in [false, true] {
         let shared = raised();
-        let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+        let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
         assert!(drive_for(&shared, 3, run).is_none());
         if lost {
             (1..=2).for_each(|number| shared.world().search.remove(&index_name("toy", number)));
@@ -587,7 +581,7 @@ fn goals_that_cannot_be_reached_say_why() {
     assert!(refused(&shared, Goal::RollBack).contains("the old index is not written any more"));
     carry_out(&shared, order(Goal::Finish)).unwrap();
     carry_out(&shared, order(Goal::Cancel)).unwrap();
-    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+    let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
     assert!(drive_for(&shared, 3, run).is_none());
     assert!(refused(&shared, Goal::RollBack).contains("cancel the rebuild"));
     assert!(refused(&shared, Goal::Finish).contains("does not serve"));
@@ -610,8 +604,7 @@ fn entity_is_repaired_in_place_in_every_generation() {
         world.search.set(&index_name("toy", 1), &id("bb"), Some(corrupt));
         world.search.set(&index_name("toy", 2), &id("a"), None);
     }
-    let repair =
-        |entity| drive(&shared, repair_items::<ProductionRules, _, _>(&shared, &LabelledLeaves, entity, &|_| ()));
+    let repair = |entity| drive(&shared, repair_items(&shared, &LabelledLeaves, entity, &|_| ()));
     assert_eq!(repair("leaf").unwrap(), Some(RepairedEntity { items: 3, ..RepairedEntity::default() }));
     assert_eq!(found(&shared), names(true));
     carry_out(&shared, order(Goal::RollBack)).unwrap();
@@ -631,7 +624,7 @@ fn item_that_cannot_be_repaired_now_delays_no_other_of_its_entity() {
         put(&shared, tree, Some(slow));
     }
     put(&shared, "e", Some(leaf("e", 10)));
-    let repaired = drive(&shared, repair_items::<ProductionRules, _, _>(&shared, &LabelledLeaves, "leaf", &|_| ()));
+    let repaired = drive(&shared, repair_items(&shared, &LabelledLeaves, "leaf", &|_| ()));
     let repaired = repaired.unwrap().unwrap();
     assert_eq!((repaired.items, repaired.failed, repaired.reasons.len()), (4, 2, 1));
     assert!(repaired.reasons[0].contains("timeout"), "{:?}", repaired.reasons);
@@ -641,10 +634,9 @@ fn item_that_cannot_be_repaired_now_delays_no_other_of_its_entity() {
 #[test]
 fn first_index_is_left_alone_while_another_is_filled() {
     let shared = raised();
-    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+    let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
     assert!(drive_for(&shared, 3, run).is_none());
     let before = shared.world().generations.clone();
-    let made =
-        drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
+    let made = drive(&shared, create(&shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
     assert_eq!((made.index, &shared.world().generations), (index_name("toy", 1), &before));
 }

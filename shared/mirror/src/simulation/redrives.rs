@@ -14,7 +14,6 @@ use super::world::{Fate, Kind, Shared};
 use crate::ports::Fault;
 use crate::quarantine::Code;
 use crate::redrive::{Redrive, Redriven, Repairs, Run};
-use crate::rules::ProductionRules;
 use crate::status::count_markers;
 
 const FUNCTION: &str = "toy-mirror";
@@ -23,7 +22,7 @@ const MINUTE: i64 = 60_000_000;
 
 async fn run(shared: &Shared, redrive: Redrive<'_>) -> Result<Redriven, Fault> {
     let (failures, documents, tables) = (shared, &Leaves, &*TABLES);
-    Run { ports: shared, failures, documents, tables, function: FUNCTION, redrive }.all::<ProductionRules>().await
+    Run { ports: shared, failures, documents, tables, function: FUNCTION, redrive }.all().await
 }
 
 fn redrive(shared: &Shared) -> Redriven {

@@ -17,13 +17,12 @@ use crate::inspect::inspect_generations;
 use crate::quarantine::Code;
 use crate::repair::repair_generations;
 use crate::report::RepairOutcome;
-use crate::rules::ProductionRules;
 
 const INDEX: &str = "toy-000001";
 const ID: &str = "TREE#a#LEAF#1";
 
 fn repair(shared: &Shared, key: &Key) -> Option<RepairOutcome> {
-    let repaired = drive(shared, repair_generations::<ProductionRules, _, _>(shared, &Leaves, &TREES, key)).unwrap();
+    let repaired = drive(shared, repair_generations(shared, &Leaves, &TREES, key)).unwrap();
     repaired.map(|generations| {
         assert_eq!(generations.len(), 1);
         generations[0].outcome.clone()
@@ -174,7 +173,7 @@ fn repair_without_a_published_index_is_an_error() {
     let published = shared.world().generations.clone().unwrap();
     for generations in [None, Some(Generations { written: Vec::new(), ..published })] {
         shared.world().generations = generations;
-        let repaired = drive(&shared, repair_generations::<ProductionRules, _, _>(&shared, &Leaves, &TREES, &key("a")));
+        let repaired = drive(&shared, repair_generations(&shared, &Leaves, &TREES, &key("a")));
         assert!(repaired.unwrap_err().reason.contains("no index is published"));
     }
 }
@@ -216,7 +215,7 @@ fn repair_whose_markers_can_never_be_read_ends() {
     set(&shared, None);
     shared.world().pauses_take_time = true;
     let key = key("a");
-    let mut repair = pin!(repair_generations::<ProductionRules, _, _>(&shared, &Leaves, &TREES, &key));
+    let mut repair = pin!(repair_generations(&shared, &Leaves, &TREES, &key));
     let mut is_written = false;
     for _ in 0..5_000 {
         if let Poll::Ready(repaired) = repair.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {

@@ -14,7 +14,6 @@ use crate::generation::Generations;
 use crate::quarantine::Code;
 use crate::rebuild::Progress;
 use crate::report::Ledger;
-use crate::rules::ProductionRules;
 use crate::work::{ProcessedBatch, process_batch};
 
 /// Creates a world with an index that serves.
@@ -26,11 +25,11 @@ pub(super) fn serving() -> Shared {
 }
 
 fn create_first_index(shared: &Shared) {
-    drive(shared, create::<ProductionRules, _, _>(shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
+    drive(shared, create(shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
 }
 
 pub(super) fn deliver(shared: &Shared, payload: &str) -> ProcessedBatch {
-    drive(shared, process_batch::<ProductionRules, _, _>(shared, &Leaves, &TABLES, payload)).unwrap()
+    drive(shared, process_batch(shared, &Leaves, &TABLES, payload)).unwrap()
 }
 
 /// Delivers the records of the stream from this position on.
@@ -235,7 +234,7 @@ fn batch_received_too_long_ago_writes_nothing() {
     let shared = serving();
     put(&shared, "a", Some(leaf("x", 10)));
     let payload = shared.world().event(0, 1);
-    let mut batch = Box::pin(process_batch::<ProductionRules, _, _>(&shared, &Leaves, &TABLES, &payload));
+    let mut batch = Box::pin(process_batch(&shared, &Leaves, &TABLES, &payload));
     // Its first request reads the config; then the process is frozen for a quarter of an hour.
     let mut context = std::task::Context::from_waker(futures::task::noop_waker_ref());
     assert!(batch.as_mut().poll(&mut context).is_pending());
@@ -260,7 +259,7 @@ fn first_index_is_filled_from_the_table_and_items_without_revision_are_stamped()
 
     let steps = std::sync::Mutex::new(Vec::new());
     let tell = |step| steps.lock().unwrap().push(step);
-    let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", Duration::ZERO, &tell)).unwrap();
+    let made = drive(&shared, create(&shared, &Leaves, "toy", Duration::ZERO, &tell)).unwrap();
     assert_eq!(made.index, "toy-000001");
     assert_eq!(visible(&shared).len(), 6, "{:?}", visible(&shared));
     let steps = steps.into_inner().unwrap();
@@ -285,8 +284,7 @@ fn name_of_an_existing_index_is_not_used_again() {
     let shared = Shared::default();
     let body = crate::mapping::index_body(Leaves.mapping(), "toy-000001-write").unwrap();
     shared.world().search.create("toy-000001", &body);
-    let made =
-        drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
+    let made = drive(&shared, create(&shared, &Leaves, "toy", Duration::ZERO, &|_| ())).unwrap();
     assert_eq!(made.index, "toy-000002");
 }
 

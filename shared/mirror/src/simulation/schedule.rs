@@ -8,7 +8,6 @@ mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::marker::PhantomData;
 
 use budget::{Budget, Plan};
 
@@ -23,9 +22,8 @@ use super::writers::{WriterOptions, keys, write};
 use crate::documents::Documents;
 use crate::generation::{Generation, Generations, Phase, index_name, write_alias};
 use crate::mapping::index_body;
-use crate::rules::Rules;
 
-pub(crate) struct Schedule<R> {
+pub(crate) struct Schedule {
     pub(crate) shared: Shared,
     choices: Choices,
     options: WriterOptions,
@@ -55,7 +53,6 @@ pub(crate) struct Schedule<R> {
     needs_redrive: bool,
     left: Budget,
     log: Option<String>,
-    rules: PhantomData<R>,
 }
 
 /// The end of a schedule.
@@ -72,16 +69,15 @@ pub(crate) struct Outcome {
 const STEPS: usize = 3_000;
 
 /// Runs a schedule, and tells its story if that is wanted.
-pub(crate) fn run<R: Rules>(choices: Choices, prepare: fn(&mut Schedule<R>), is_told: bool) -> Outcome {
-    let mut schedule = Schedule::<R>::new(choices);
+pub(crate) fn run(choices: Choices, is_told: bool) -> Outcome {
+    let mut schedule = Schedule::new(choices);
     schedule.log = is_told.then(String::new);
-    prepare(&mut schedule);
     let broken = schedule.run().err();
     let Schedule { shared, choices, log, .. } = schedule;
     Outcome { broken, drawn: choices.drawn, story: log.unwrap_or_default(), shared }
 }
 
-impl<R: Rules> Schedule<R> {
+impl Schedule {
     fn new(mut choices: Choices) -> Self {
         let shared = Shared::default();
         let plan = Plan::draw(&mut choices);
@@ -114,7 +110,6 @@ impl<R: Rules> Schedule<R> {
             needs_redrive: false,
             left,
             log: None,
-            rules: PhantomData,
         };
         if !has_no_index {
             schedule.serve();
@@ -343,7 +338,7 @@ impl<R: Rules> Schedule<R> {
     fn repair(&mut self) -> Result<(), String> {
         self.left.repairs -= 1;
         let key = self.choices.one_of(&keys().each_ref()).clone();
-        let number = self.start(Invocation::repair::<R>(&self.shared, key.clone()))?;
+        let number = self.start(Invocation::repair(&self.shared, key.clone()))?;
         self.note(|_| format!("invocation {number} repairs {key:?}"));
         self.shared.world().repairing.insert(number);
         self.poll(number)

@@ -3,14 +3,13 @@
 use super::executor::{Ended, Invocation, drive};
 use super::scenarios::{deliver_from, leaf, put, serving, visible};
 use super::world::{Fate, Kind, Shared};
-use crate::rules::ProductionRules;
 use crate::sweep::{Swept, sweep_generations};
 
 const SWEEP: usize = 1;
 
 /// Returns a sweep that has found the tombstones and waits for its deletes.
 fn about_to_delete(shared: &Shared) -> Invocation {
-    let mut sweep = Invocation::sweep::<ProductionRules>(shared);
+    let mut sweep = Invocation::sweep(shared);
     while sweep.poll(shared, SWEEP).is_none() {
         let mut world = shared.world();
         let kinds = |kind| world.requests.iter().position(|request| request.kind == kind);
@@ -33,7 +32,7 @@ fn item_restored_at_a_lower_revision_survives_a_sweep_that_found_its_tombstone()
     let mut late = about_to_delete(&shared);
     let its_deletes = std::mem::take(&mut shared.world().requests);
     let mut swept = Swept::default();
-    drive(&shared, sweep_generations::<ProductionRules, _>(&shared, table::TOMBSTONES, &mut swept)).unwrap();
+    drive(&shared, sweep_generations(&shared, table::TOMBSTONES, &mut swept)).unwrap();
     assert_eq!(swept, Swept { deleted: 1, skipped: 0 });
     shared.world().search.forget();
     put(&shared, "a", Some(leaf("restored", 4)));

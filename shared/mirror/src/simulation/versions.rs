@@ -8,7 +8,6 @@ use crate::documents::Documents;
 use crate::generation::{Generation, Phase, index_name, write_alias};
 use crate::mapping::index_body;
 use crate::repair::repair_generations;
-use crate::rules::ProductionRules;
 use crate::sweep::{Swept, sweep_generations};
 use crate::work::{ProcessedBatch, process_batch};
 
@@ -29,7 +28,7 @@ fn raised() -> Shared {
 fn deliver(shared: &Shared) -> ProcessedBatch {
     let to = shared.world_len();
     let payload = shared.world().event(0, to);
-    drive(shared, process_batch::<ProductionRules, _, _>(shared, &LabelledLeaves, &TABLES, &payload)).unwrap()
+    drive(shared, process_batch(shared, &LabelledLeaves, &TABLES, &payload)).unwrap()
 }
 
 /// Returns the field `label` of a document in both indexes, if it has one.
@@ -54,7 +53,7 @@ fn repair_writes_each_index_with_its_own_version() {
     let shared = raised();
     put(&shared, "a", Some(leaf("elm", 10)));
     let key = key("a");
-    let repaired = repair_generations::<ProductionRules, _, _>(&shared, &LabelledLeaves, &TREES, &key);
+    let repaired = repair_generations(&shared, &LabelledLeaves, &TREES, &key);
     assert_eq!(drive(&shared, repaired).unwrap().unwrap().len(), 2);
     assert_eq!(labels(&shared, "a"), [None, Some("elm".to_owned())]);
 }
@@ -67,7 +66,7 @@ fn sweep_deletes_the_tombstones_of_both_indexes() {
     deliver(&shared);
     shared.world().now += 26 * 3_600_000_000;
     let mut swept = Swept::default();
-    drive(&shared, sweep_generations::<ProductionRules, _>(&shared, table::TOMBSTONES, &mut swept)).unwrap();
+    drive(&shared, sweep_generations(&shared, table::TOMBSTONES, &mut swept)).unwrap();
     assert_eq!(swept, Swept { deleted: 2, skipped: 0 });
 }
 

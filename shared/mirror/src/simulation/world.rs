@@ -41,8 +41,6 @@ pub(crate) struct World {
     pub(crate) refused_whole: bool,
     /// Whether an invocation or a repair was stopped before it was finished.
     pub(crate) cut_short: bool,
-    /// Whether stamps are written without their condition: a mutant.
-    pub(crate) stamps_blindly: bool,
     /// The creation time of the next records, in seconds.
     pub(crate) created: i64,
     /// Whether pauses advance the clock. In a schedule it advances by other events.
@@ -63,8 +61,6 @@ pub(crate) struct World {
     pub(crate) started: BTreeMap<usize, i64>,
     /// The clock of each invocation's host. It is right where none is given.
     pub(crate) clocks: BTreeMap<usize, Clock>,
-    /// Whether the clock stands still for each invocation, so that its data never becomes too old: a mutant.
-    pub(crate) never_ages: bool,
     /// The invocations that repair documents.
     pub(crate) repairing: BTreeSet<usize>,
     /// The release that is deployed.
@@ -314,10 +310,7 @@ impl Shared {
 impl World {
     /// Returns the time of the polled invocation's clock, in microseconds.
     pub(crate) fn clock(&self) -> i64 {
-        match (self.never_ages, self.started.get(&self.polled)) {
-            (true, Some(started)) => *started,
-            _ => self.clocks.get(&self.polled).map_or(self.now, |clock| clock.shows(self.now)),
-        }
+        self.clocks.get(&self.polled).map_or(self.now, |clock| clock.shows(self.now))
     }
 
     /// Carries out a request. Returns its invocation.

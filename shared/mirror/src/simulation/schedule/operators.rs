@@ -7,7 +7,6 @@ use crate::generation::{Generations, Phase};
 use crate::ports::Fault;
 use crate::rebuild::{Goal, Rebuild};
 use crate::redrive::Redriven;
-use crate::rules::Rules;
 use crate::simulation::choices::Random;
 use crate::simulation::executor::Invocation;
 
@@ -38,7 +37,7 @@ impl Stage {
     }
 }
 
-impl<R: Rules> Schedule<R> {
+impl Schedule {
     fn config(&self) -> Option<Generations> {
         self.shared.world().generations.clone()
     }
@@ -106,7 +105,7 @@ impl<R: Rules> Schedule<R> {
             audit: None,
             patience: Duration::ZERO,
         };
-        let number = self.start(Invocation::order::<R>(&self.shared, order))?;
+        let number = self.start(Invocation::order(&self.shared, order))?;
         self.operator = Some(number);
         self.note(|_| format!("invocation {number} carries out {order:?}"));
         self.shared.world().reached.count("order", if order.replaces { "replace" } else { goal_name(goal) });
@@ -131,7 +130,7 @@ impl<R: Rules> Schedule<R> {
     pub(super) fn redrive(&mut self) -> Result<(), String> {
         // Invocations of the release before may still send items to quarantine.
         self.redrives_all = self.invocations.is_empty() && self.shared.world().release.cured;
-        let number = self.start(Invocation::redrive::<R>(&self.shared))?;
+        let number = self.start(Invocation::redrive(&self.shared))?;
         self.redriver = Some(number);
         self.note(|_| format!("invocation {number} redrives"));
         self.shared.world().repairing.insert(number);

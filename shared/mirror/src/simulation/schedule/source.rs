@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::{Schedule, time};
 use crate::generation::Phase;
-use crate::rules::Rules;
 use crate::simulation::choices::Random;
 use crate::simulation::executor::{FUNCTION, Invocation};
 use crate::simulation::world::sequence;
@@ -19,7 +18,7 @@ const MANY_DELIVERIES: usize = 40;
 /// The highest number of records of a batch.
 const MAX_RECORDS: usize = 4;
 
-impl<R: Rules> Schedule<R> {
+impl Schedule {
     /// Starts a batch, or creates the first index, if there is a reason to. Returns whether it did.
     pub(super) fn begin(&mut self) -> Result<bool, String> {
         let (end, needs_index) = {
@@ -31,7 +30,7 @@ impl<R: Rules> Schedule<R> {
             (world.stream.len(), needs_index)
         };
         let number = if self.operator.is_none() && needs_index {
-            let number = self.start(Invocation::first_index::<R>(&self.shared))?;
+            let number = self.start(Invocation::first_index(&self.shared))?;
             self.operator = Some(number);
             self.note(|_| format!("invocation {number} creates the first index"));
             number
@@ -44,7 +43,7 @@ impl<R: Rules> Schedule<R> {
             }
             let records = self.cut(end);
             self.shared.world().count_folds(records.clone());
-            let number = self.start(Invocation::batch::<R>(&self.shared, records.clone()))?;
+            let number = self.start(Invocation::batch(&self.shared, records.clone()))?;
             self.current = Some(number);
             self.note(|world| format!("invocation {number} receives {}", world.brief(records)));
             number

@@ -1,7 +1,6 @@
 //! Time that passes, and the sweeps that need a day of it.
 
 use super::Schedule;
-use crate::rules::Rules;
 use crate::simulation::choices::Random;
 use crate::simulation::executor::Invocation;
 use crate::simulation::hosts::Clock;
@@ -14,7 +13,7 @@ pub(super) const TWENTY_MINUTES: i64 = 20 * 60_000_000;
 /// A time longer than the retention of tombstones, in microseconds.
 const MORE_THAN_A_DAY: i64 = 26 * 3_600_000_000;
 
-impl<R: Rules> Schedule<R> {
+impl Schedule {
     pub(super) fn may_sweep(&self) -> bool {
         self.left.sweeps > 0 && self.shared.world().search.has_tombstones()
     }
@@ -29,7 +28,7 @@ impl<R: Rules> Schedule<R> {
             self.shared.world().reached.count("event", "a day");
             self.pass(MORE_THAN_A_DAY)?;
         }
-        let number = self.start(Invocation::sweep::<R>(&self.shared))?;
+        let number = self.start(Invocation::sweep(&self.shared))?;
         if self.choices.one_in(2) {
             self.late.insert(number);
         }
