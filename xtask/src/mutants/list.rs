@@ -303,8 +303,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "pause-ignored",
         file: "work.rs",
-        text: "|generations| generations.paused) {",
-        replacement: "|generations| generations.paused && generations.written.is_empty()) {",
+        text: "|generations| generations.mirror_paused) {",
+        replacement: "|generations| generations.mirror_paused && generations.written.is_empty()) {",
         tests: Library(&["exploration::scenarios::rebuild_breaks_no_invariant"]),
     },
     // A batch is written to the oldest index alone.
