@@ -161,11 +161,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
                     self.compare().await;
                 }
 ",
-        tests: Library(&[
-            "exploration::scenarios::writes_that_keep_the_revision_break_no_invariant",
-            "exploration::scenarios::writes_that_keep_the_revision_at_slow_clocks_break_no_invariant",
-            SCHEDULES,
-        ]),
+        tests: Library(&["exploration::scenarios::writes_that_keep_the_revision_break_no_invariant", SCHEDULES]),
     },
     // Only the last record of a key counts.
     Mutant {
