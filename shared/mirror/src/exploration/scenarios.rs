@@ -59,11 +59,6 @@ fn writes_that_lower_the_revision_break_no_invariant() {
 }
 
 #[test]
-fn writes_that_keep_the_revision_at_slow_clocks_break_no_invariant() {
-    one_key("clock, foreign", Budget { writes: sized(3, 4), slow: 1, same: 1, zombies: 1, ..Budget::NONE });
-}
-
-#[test]
 fn items_without_a_revision_break_no_invariant() {
     one_key("norev", Budget { writes: 3, unrevised: 2, slow: 1, ..common() });
 }
