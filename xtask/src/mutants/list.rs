@@ -7,7 +7,9 @@
 //! - deletes that are sent before writes, and searchability by the last record alone: no code decides either. Tombstones
 //!   are writes, and a document is created from the last image;
 //! - a counter of versions that starts again at zero: revisions are times, and are in the table;
-//! - a repair that reads the item first: it settles by the same code as a batch (`item-before-version`).
+//! - a repair that reads the item first: it settles by the same code as a batch (`item-before-version`);
+//! - no tombstone for an absent item whose document was swept (`version.or(settle.own)` in `machine.rs`): no scenario of
+//!   the explorer and no schedule has found it so far.
 
 use super::Mutant;
 use super::Tests::{Engines, Library};
@@ -245,5 +247,146 @@ pub(super) const MUTANTS: &[Mutant] = &[
             "exploration::scenarios::rebuild_breaks_no_invariant",
             "exploration::scenarios::rebuild_that_replaces_the_older_index_breaks_no_invariant",
         ]),
+    },
+    // A stamp may create an item that was deleted.
+    Mutant {
+        name: "stamp-creates-items",
+        file: "engines/items.rs",
+        text: r#"format!("attribute_exists(#pk) AND {still}")"#,
+        replacement: r#"format!("(attribute_exists(#pk) OR attribute_not_exists(#pk)) AND {still}")"#,
+        tests: Engines(&["tables_keep_the_contract"]),
+    },
+    // Records that could not be redriven are deleted.
+    Mutant {
+        name: "failed-redrive-forgotten",
+        file: "redrive.rs",
+        text: r"        if failed == 0 {
+            if",
+        replacement: r"        if failed < usize::MAX {
+            if",
+        tests: Library(&[SCHEDULES]),
+    },
+    // A repair does not replace a document at the item's own version.
+    Mutant {
+        name: "repair-yields",
+        file: "machine.rs",
+        text: "(settle::repair(version, present), Versioning::ExternalGte)",
+        replacement: "(settle::repair(version, present), Versioning::External)",
+        tests: Library(&["exploration::scenarios::repairs_break_no_invariant"]),
+    },
+    // Batches are written while another index is about to be published.
+    Mutant {
+        name: "pause-ignored",
+        file: "work.rs",
+        text: "|generations| generations.mirror_paused) {",
+        replacement: "|generations| generations.mirror_paused && generations.written.is_empty()) {",
+        tests: Library(&["exploration::scenarios::rebuild_breaks_no_invariant"]),
+    },
+    // A batch is written to the oldest index alone.
+    Mutant {
+        name: "first-index-written-only",
+        file: "work.rs",
+        text: "Ok(Targets::new(&written))",
+        replacement: "Ok(Targets::new(written.get(..1).unwrap_or_default()))",
+        tests: Library(&["exploration::scenarios::rebuild_breaks_no_invariant", SCHEDULES]),
+    },
+    // The older index is not written any more once the newer one serves.
+    Mutant {
+        name: "kept-index-not-written",
+        file: "work.rs",
+        text: r"    let written = generations.map(|generations| generations.written).unwrap_or_default();
+",
+        replacement: r"    let mut written = generations.map(|generations| generations.written).unwrap_or_default();
+    written.retain(|generation| generation.phase != crate::generation::Phase::Kept);
+",
+        tests: Library(&["exploration::scenarios::rebuild_that_is_rolled_back_breaks_no_invariant", SCHEDULES]),
+    },
+    // Readers search a new index before it is filled.
+    Mutant {
+        name: "swap-before-fill",
+        file: "rebuild.rs",
+        text: "mapping: mapping.version, phase: Phase::Filling };",
+        replacement: "mapping: mapping.version, phase: Phase::Audited };",
+        tests: Library(&["exploration::scenarios::rebuild_breaks_no_invariant", SCHEDULES]),
+    },
+    // A write clears the marker of a later revision.
+    Mutant {
+        name: "marker-cleared-at-any-revision",
+        file: "requests.rs",
+        text: r"    upto.retain(|name, upto| open.get(name).is_some_and(|rev| rev <= upto));
+    let cleared: Vec<_> = upto.iter().map(|(name, upto)| state.clear(index, name, *upto)).collect();
+",
+        replacement: r"    upto.retain(|name, _| open.contains_key(name));
+    let cleared: Vec<_> = upto.keys().map(|name| state.clear(index, name, u64::MAX)).collect();
+",
+        tests: Library(&["exploration::scenarios::poison_breaks_no_invariant", SCHEDULES]),
+    },
+    // The document of an item that went to quarantine stays.
+    Mutant {
+        name: "old-document-left-visible",
+        file: "machine.rs",
+        text: r"                vec![Task::Write(Write { hides: poison.of_content.then_some(poison.rev), ..tombstone })]
+",
+        replacement: r"                let _ = tombstone;
+                Vec::new()
+",
+        tests: Library(&["exploration::scenarios::poison_breaks_no_invariant", SCHEDULES]),
+    },
+    // The marker of an item is set for the oldest index alone.
+    Mutant {
+        name: "one-marker-for-all-indexes",
+        file: "requests.rs",
+        text: "ports.state().mark(&target.index, &marker)",
+        replacement: "ports.state().mark(&context.targets[TargetId::FIRST].index, &marker)",
+        tests: Library(&[
+            "exploration::scenarios::rebuild_with_poison_breaks_no_invariant",
+            "exploration::scenarios::rebuild_with_poison_and_zombies_breaks_no_invariant",
+            SCHEDULES,
+        ]),
+    },
+    // A revision that no clock of the platform gives is valid.
+    Mutant {
+        name: "invalid-revision-accepted",
+        file: "item.rs",
+        text: r#""N" => rev = Rev::parse(&reader.string()?),"#,
+        replacement: r#""N" => rev = reader.string()?.parse::<f64>().ok().and_then(|rev| Rev::new((rev as u64 | 1) + 1)),"#,
+        tests: Library(&[
+            "exploration::scenarios::items_without_a_revision_break_no_invariant",
+            "item::tests::invalid_revision_is_unrevised",
+        ]),
+    },
+    // An item whose shape S3 does not give now is indexed without it.
+    Mutant {
+        name: "no-shape-after-a-timeout",
+        file: "build.rs",
+        text: r"        Ok(Err(unavailable)) => Err(Unwritten::Unavailable(unavailable)),
+",
+        replacement: r"        Ok(Err(_)) => Ok(Shape::NONE),
+",
+        tests: Library(&[SCHEDULES]),
+    },
+    // A number is converted to a binary one.
+    Mutant {
+        name: "numbers-through-floats",
+        file: "document.rs",
+        text: r"pub fn number<'v>(&mut self, field: &str, value: impl Into<Option<Number<'v>>>) -> &mut Self {
+        self.member(field, value, |out, value| out.push_str(value.as_str()))
+",
+        replacement: r"pub fn number<'v>(&mut self, field: &str, value: impl Into<Option<Number<'v>>>) -> &mut Self {
+        self.member(field, value, |out, value| {
+            out.push_str(&value.as_str().parse::<f64>().unwrap_or_default().to_string());
+        })
+",
+        tests: Library(&["document::tests::fields_are_written_in_order_and_absent_values_are_omitted"]),
+    },
+    // An id is written as it is.
+    Mutant {
+        name: "ids-not-escaped",
+        file: "lines.rs",
+        text: r#"    write_text(lines, &identity.id);
+    let _ = writeln!(lines, r#","version""#,
+        replacement: r#"    let _ = write!(lines, "\"{}\"", identity.id);
+    let _ = writeln!(lines, r#","version""#,
+        tests: Library(&["lines::tests::document_contains_its_identity_its_fields_and_its_shapes"]),
     },
 ];
