@@ -1,10 +1,9 @@
 // The alarms of a system and, if enabled, of its routes.
-import { Fn } from 'aws-cdk-lib';
 import { CfnAlarm, type CfnAlarmProps } from 'aws-cdk-lib/aws-cloudwatch';
 
 import { polls, type Operation, type Socket, type System } from './declaration.ts';
 import { id } from './names.ts';
-import { GIVEN_UP_SECONDS, mappingId } from './sources.ts';
+import { GIVEN_UP_SECONDS } from './sources.ts';
 import type { SystemStack } from './system.ts';
 
 // The handler that audits search.
@@ -84,7 +83,6 @@ export class Alarms {
       switch (source.kind) {
         case 'streams':
           this.mirror(source.handler);
-          this.polling(source.handler);
           this.reader(source.handler, 'the mirror', 'stream records');
           break;
         case 'schedule':
@@ -163,36 +161,6 @@ export class Alarms {
     this.add(id(name, 'QuarantineAlarm'), 'quarantines', 'Items cannot be indexed: see cairn quarantine ls.', {
       metricName: 'Quarantined',
       dimensions: this.ofOperation(name),
-    });
-  }
-
-  // The alarm on a mapping of the mirror that polls no stream. One that polls reports how many events it found, 0 of an
-  // idle table. A sum has no value for a period in which one of its parts has none.
-  private polling(name: string): void {
-    const polled = this.stack.mirrored.map((table, index) => ({
-      id: `polled${index + 1}`,
-      metricStat: {
-        metric: {
-          namespace: 'AWS/Lambda',
-          metricName: 'PolledEventCount',
-          dimensions: [{ name: 'EventSourceMappingUUID', value: Fn.ref(mappingId(name, table.name)) }],
-        },
-        period: 5 * MINUTE,
-        stat: 'Sum',
-      },
-      returnData: false,
-    }));
-    const sum = { id: 'polled', expression: polled.map(({ id }) => id).join(' + '), returnData: true };
-    new CfnAlarm(this.stack, id(name, 'PollingAlarm'), {
-      alarmName: `${this.stack.names.deployed} ${name} does not poll`,
-      alarmDescription: 'Lambda has not read the stream of a table for ten minutes: search does not follow it.',
-      metrics: [...polled, sum],
-      evaluationPeriods: 2,
-      threshold: 0,
-      comparisonOperator: 'LessThanThreshold',
-      treatMissingData: 'breaching',
-      alarmActions: this.stack.parameters.alarmActions,
-      tags: this.stack.tagList,
     });
   }
 

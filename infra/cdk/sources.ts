@@ -62,8 +62,6 @@ export function sources(stack: SystemStack, system: System, operation: Operation
           stream(stack, operation, lambda, read, {
             batchSize: 1000,
             parallelizationFactor: 2,
-            // The alarm on a mapping that does not poll watches `PolledEventCount`.
-            metricsConfig: { metrics: ['EventCount'] },
             filterCriteria: source.filtered ? { filters } : undefined,
           });
         }
@@ -103,7 +101,7 @@ function stream(
   { name, table }: Streamed,
   settings: Partial<CfnEventSourceMappingProps>,
 ): void {
-  new CfnEventSourceMapping(stack, mappingId(operation.name, name), {
+  new CfnEventSourceMapping(stack, id(operation.name, '') + id(name, 'Source'), {
     functionName: lambda.ref,
     eventSourceArn: table.attrStreamArn,
     startingPosition: 'TRIM_HORIZON',
@@ -114,11 +112,6 @@ function stream(
     destinationConfig: putAside(stack),
     ...settings,
   });
-}
-
-// The resource that maps a table's stream to a function.
-export function mappingId(operation: string, table: string): string {
-  return id(operation, '') + id(table, 'Source');
 }
 
 // The destination of discarded events.

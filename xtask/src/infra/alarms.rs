@@ -1,12 +1,12 @@
 //! Alarms, per system and optionally per route.
 
-use table::schema::{EventSource, System, Table, dead_letter_queue};
+use table::schema::{EventSource, System, dead_letter_queue};
 use web::metrics::NAMESPACE;
 
 use super::function::Function;
 use super::names;
 use super::node::{Map, Node, reference, sub};
-use super::sources::{GIVEN_UP_SECONDS, mapping_name};
+use super::sources::GIVEN_UP_SECONDS;
 
 /// An alarm on the sum or the maximum of one metric.
 struct Alarm<'a> {
@@ -266,55 +266,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             },
         ));
     }
-    let polls = system.sources.iter().filter(|source| matches!(source, EventSource::Streams { .. }));
-    let polls = polls.filter_map(|source| functions.iter().find(|function| source.calls(function.name)));
-    let polls: Map = polls.map(|mirror| polling(system, mirror)).collect();
-    let alarms = alarms.into_iter().map(|(resource, alarm)| (resource, alarm.resource(name, None)));
-    alarms.chain(polls).collect()
-}
-
-/// Returns the alarm on a mapping of the mirror that polls no stream: it is disabled, or its function or permission is
-/// gone. Nothing calls the mirror then, so no metric of the function tells. A mapping that polls reports how many events
-/// it found, 0 of an idle table, and one that does not poll reports nothing. A sum has no value for a period in which
-/// one of its parts has none.
-fn polling(system: &System, mirror: &Function) -> (String, Node) {
-    let of_mapping = |(table, number): (&Table, usize)| {
-        let dimension = map! { "Name" => "EventSourceMappingUUID", "Value" => reference(mapping_name(mirror, table)) };
-        map! {
-            "Id" => format!("polled{number}"),
-            "MetricStat" => map! {
-                "Metric" => map! {
-                    "Namespace" => "AWS/Lambda",
-                    "MetricName" => "PolledEventCount",
-                    "Dimensions" => list![dimension],
-                },
-                "Period" => 5 * MINUTE,
-                "Stat" => "Sum",
-            },
-            "ReturnData" => false,
-        }
-    };
-    let mut metrics: Vec<Node> = system.mirrored().zip(1..).map(of_mapping).collect();
-    let terms: Vec<String> = (1..=metrics.len()).map(|number| format!("polled{number}")).collect();
-    metrics.push(map! { "Id" => "polled", "Expression" => terms.join(" + "), "ReturnData" => true });
-    let properties = map! {
-        "AlarmName" => sub(format!("${{Prefix}}{} {} does not poll", system.name, mirror.name)),
-        "AlarmDescription" => "Lambda has not read the stream of a table for ten minutes: search does not follow it.",
-        "Metrics" => metrics,
-        "EvaluationPeriods" => 2,
-        // Only a missing value raises it.
-        "Threshold" => 0,
-        "ComparisonOperator" => "LessThanThreshold",
-        "TreatMissingData" => "breaching",
-        "AlarmActions" => actions(),
-        "Tags" => names::tag_list(system.name),
-    };
-    (mirror.resource("PollingAlarm"), map! { "Type" => "AWS::CloudWatch::Alarm", "Properties" => properties })
-}
-
-/// Returns the topic of the alarms, if there is one.
-fn actions() -> Node {
-    map! { "Fn::If" => list!["HasAlarmTopic", list![reference("AlarmTopicArn")], list![]] }
+    alarms.into_iter().map(|(resource, alarm)| (resource, alarm.resource(name, None))).collect()
 }
 
 /// Returns the alarm of a route. It is optional because of its cost.
@@ -346,6 +298,7 @@ impl Alarm<'_> {
             Rings::Above(limit) => ("GreaterThanThreshold", limit, "notBreaching"),
             Rings::Below(limit) => ("LessThanThreshold", limit, "breaching"),
         };
+        let actions = map! { "Fn::If" => list!["HasAlarmTopic", list![reference("AlarmTopicArn")], list![]] };
         let properties = map! {
             "AlarmName" => sub(format!("${{Prefix}}{}", self.name)),
             "AlarmDescription" => self.about,
@@ -358,7 +311,7 @@ impl Alarm<'_> {
             "Threshold" => threshold,
             "ComparisonOperator" => comparison,
             "TreatMissingData" => missing,
-            "AlarmActions" => actions(),
+            "AlarmActions" => actions,
             "Tags" => names::tag_list(system),
         };
         let mut resource: Map = vec![("Type".to_owned(), "AWS::CloudWatch::Alarm".into())];

@@ -66,17 +66,13 @@ pub fn statements(system: &System, function: &Function) -> Vec<Node> {
 /// Returns one mapping for each table that is mirrored, by the mirror's rules.
 fn mirror_streams(system: &System, function: &Function, filtered: bool) -> Map {
     let mapping = |table: &'static Table| {
-        let mut mapping = stream(system, function, table, (BATCH_RECORDS, PARALLEL));
-        if let Some(properties) = mapping.member("Properties").and_then(Node::members) {
-            // The alarm `mirror does not poll` watches `PolledEventCount`.
-            properties.push(("MetricsConfig".to_owned(), map! { "Metrics" => list!["EventCount"] }));
-            if filtered {
-                let pattern = |pattern: &KeyPattern| map! { "Pattern" => pattern.filter(table).to_string() };
-                let filters = table.documents().iter().map(pattern).collect();
-                properties.push(("FilterCriteria".to_owned(), map! { "Filters" => Node::List(filters) }));
-            }
+        let (name, mut mapping) = stream(system, function, table, (BATCH_RECORDS, PARALLEL));
+        if filtered && let Some(properties) = mapping.member("Properties").and_then(Node::members) {
+            let pattern = |pattern: &KeyPattern| map! { "Pattern" => pattern.filter(table).to_string() };
+            let filters = table.documents().iter().map(pattern).collect();
+            properties.push(("FilterCriteria".to_owned(), map! { "Filters" => Node::List(filters) }));
         }
-        (mapping_name(function, table), mapping)
+        (name, mapping)
     };
     system.mirrored().map(mapping).collect()
 }
@@ -84,13 +80,12 @@ fn mirror_streams(system: &System, function: &Function, filtered: bool) -> Map {
 /// Returns one mapping for each table with a stream, for a reader beside the mirror.
 fn record_streams(system: &System, function: &Function) -> Map {
     let settings = (u64::from(RECORDS_BATCH), 1);
-    let mapping = |table| (mapping_name(function, table), stream(system, function, table, settings));
-    system.streams().map(mapping).collect()
+    system.streams().map(|table| stream(system, function, table, settings)).collect()
 }
 
 /// Returns the mapping of a table's stream with the settings that all readers share, its batch size and its concurrent
 /// invocations per shard.
-fn stream(system: &System, function: &Function, table: &Table, (batch, parallel): (u64, u64)) -> Node {
+fn stream(system: &System, function: &Function, table: &Table, (batch, parallel): (u64, u64)) -> (String, Node) {
     let properties = map! {
         "FunctionName" => reference(function.resource("Function")),
         "EventSourceArn" => attribute(resource(table.name, "Table"), "StreamArn"),
@@ -103,12 +98,8 @@ fn stream(system: &System, function: &Function, table: &Table, (batch, parallel)
         "MaximumRecordAgeInSeconds" => GIVEN_UP_SECONDS,
         "DestinationConfig" => put_aside(system),
     };
-    map! { "Type" => "AWS::Lambda::EventSourceMapping", "Properties" => properties }
-}
-
-/// Returns the name of the resource that maps a table's stream to a function.
-pub fn mapping_name(function: &Function, table: &Table) -> String {
-    format!("{}{}", function.resource(""), resource(table.name, "Source"))
+    let name = format!("{}{}", function.resource(""), resource(table.name, "Source"));
+    (name, map! { "Type" => "AWS::Lambda::EventSourceMapping", "Properties" => properties })
 }
 
 /// The maximum number of stream records in one invocation of the mirror. The other limit is 6 MB.

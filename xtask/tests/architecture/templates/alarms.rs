@@ -22,8 +22,7 @@ fn a_system_has_one_alarm_for_its_api_and_those_of_its_event_sources() {
             of_type(&template, "AWS::Events::Rule").filter(|(_, it)| it["ScheduleExpression"] == "rate(1 minute)");
         let polling = polling
             .flat_map(|(name, _)| ["ErrorsAlarm", "NotInvokedAlarm"].map(|alarm| name.replace("Schedule", alarm)));
-        let always_expected = ["ApiServerErrorsAlarm", "MirrorPollingAlarm", "MirrorQuarantineAlarm"];
-        let mut expected = BTreeSet::from(always_expected.map(str::to_owned));
+        let mut expected = BTreeSet::from(["ApiServerErrorsAlarm", "MirrorQuarantineAlarm"].map(str::to_owned));
         expected.extend(readers.chain(polling));
         expected.extend(["AuditIndexOverdueAlarm", "AuditIndexDifferencesAlarm"].map(str::to_owned));
         if system == "parks" {
@@ -54,57 +53,6 @@ fn a_schedule_that_invokes_nothing_rings() {
             assert_eq!(rings, (&"Invocations".into(), &"LessThanThreshold".into(), &"breaching".into()), "{system}");
             assert_eq!(alarm["Threshold"], 1, "{system}");
         }
-    }
-}
-
-/// A mapping that does not poll reports no metric, and the mirror that it does not call has none either.
-#[test]
-fn mapping_of_the_mirror_that_does_not_poll_rings_within_fifteen_minutes() {
-    for (system, template) in systems() {
-        let mirrors = stream_mappings(&template).filter(|(_, it)| text(&it["FunctionName"]["Ref"]) == "MirrorFunction");
-        let mirrors: Vec<_> = mirrors.collect();
-        assert!(!mirrors.is_empty(), "{system}");
-        let alarm = &template["Resources"]["MirrorPollingAlarm"]["Properties"];
-        let metrics = alarm["Metrics"].as_array().unwrap();
-        let (sum, of_mappings) = metrics.split_last().unwrap();
-        let watched: BTreeSet<String> = of_mappings
-            .iter()
-            .map(|metric| {
-                let MetricOf { name, dimension, value } = metric_of(metric);
-                assert_eq!((&*name, &*dimension), ("PolledEventCount", "EventSourceMappingUUID"), "{system}");
-                value
-            })
-            .collect();
-        assert_eq!(watched, mirrors.iter().map(|(name, _)| (*name).to_owned()).collect(), "{system}");
-        for (name, mapping) in &mirrors {
-            assert_eq!(mapping["MetricsConfig"], json!({ "Metrics": ["EventCount"] }), "{system}: {name}");
-        }
-        // Each of them must have a value.
-        let terms: Vec<String> = of_mappings.iter().map(|metric| text(&metric["Id"])).collect();
-        assert_eq!(sum["Expression"], terms.join(" + "), "{system}");
-        let rings = (&alarm["Threshold"], &alarm["ComparisonOperator"], &alarm["TreatMissingData"]);
-        assert_eq!(rings, (&json!(0), &json!("LessThanThreshold"), &json!("breaching")), "{system}");
-        let periods = alarm["EvaluationPeriods"].as_u64().unwrap();
-        let seconds = of_mappings.iter().map(|metric| metric["MetricStat"]["Period"].as_u64().unwrap()).max().unwrap();
-        // A period that has begun ends first.
-        assert!((periods + 1) * seconds <= 900, "{system}");
-    }
-}
-
-struct MetricOf {
-    name: String,
-    dimension: String,
-    /// The mapping's resource.
-    value: String,
-}
-
-fn metric_of(metric: &serde_json::Value) -> MetricOf {
-    let metric = &metric["MetricStat"]["Metric"];
-    let dimension = &metric["Dimensions"][0];
-    MetricOf {
-        name: text(&metric["MetricName"]),
-        dimension: text(&dimension["Name"]),
-        value: text(&dimension["Value"]["Ref"]),
     }
 }
 
