@@ -3,7 +3,6 @@
 //! The event contains a URL, and CloudFormation waits until the function has put its response there ("Custom resource
 //! request and response").
 
-use std::error::Error;
 use std::fmt::Display;
 use std::future::Future;
 use std::time::Duration;
@@ -12,9 +11,10 @@ use bytes::Bytes;
 use reqwest::{Client, redirect};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use table::no_answer;
 use tokio::time::sleep;
 
-use crate::event::{Event, EventFailure, EventHandler};
+use crate::event::{Event, EventFailure};
 
 /// CloudFormation's request, with the needed members only.
 #[derive(Deserialize)]
@@ -42,20 +42,11 @@ const MAX_ATTEMPTS: u32 = 3;
 /// The timeout of one attempt.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Creates the handler of a custom resource. `create` creates the resource unless it exists, and returns its attributes.
+/// Responds to an event of a custom resource. `create` creates the resource unless it exists, and returns its attributes.
 /// A deletion of the custom resource deletes nothing, since data outlives its stack.
 ///
 /// A failure of `create` fails the deployment with its reason. If the function times out first, no response is sent, and
 /// the retry of Lambda resumes `create`.
-pub fn deployment<F, Fut>(name: &'static str, create: F) -> EventHandler
-where
-    F: Fn(Event) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Value, EventFailure>> + Send + 'static,
-{
-    EventHandler::new(name, move |event| respond_to_deployment(event, create.clone()))
-}
-
-/// Responds to one event of a custom resource, for a handler that also has other events.
 pub async fn respond_to_deployment<F, Fut>(event: Event, create: F) -> Result<Bytes, EventFailure>
 where
     F: Fn(Event) -> Fut,
@@ -97,13 +88,14 @@ where
 /// Puts the response to CloudFormation's URL, which is signed for a request without a content type.
 async fn send(url: &str, body: &Bytes) -> Result<(), EventFailure> {
     let client = Client::builder().timeout(TIMEOUT).redirect(redirect::Policy::none()).no_gzip().build();
-    let client = client.map_err(|error| not_sent(root_cause(&error)))?;
+    let client = client.map_err(|error| not_sent(no_answer::describe(&error)))?;
     let mut attempt = 1;
     loop {
         let failure = match client.put(url).body(body.clone()).send().await {
             Ok(response) if response.status().is_success() => return Ok(()),
             Ok(response) => not_sent(response.status()),
-            Err(error) => not_sent(root_cause(&error.without_url())),
+            // The URL is a secret.
+            Err(error) => not_sent(no_answer::describe(&error.without_url())),
         };
         if attempt == MAX_ATTEMPTS {
             return Err(failure);
@@ -115,13 +107,4 @@ async fn send(url: &str, body: &Bytes) -> Result<(), EventFailure> {
 
 fn not_sent(reason: impl Display) -> EventFailure {
     EventFailure::new(format_args!("response to CloudFormation not sent: {reason}"))
-}
-
-/// Returns the innermost reason, which does not contain the URL: it is a secret.
-fn root_cause(error: &reqwest::Error) -> &dyn Error {
-    let mut reason: &dyn Error = error;
-    while let Some(source) = reason.source() {
-        reason = source;
-    }
-    reason
 }

@@ -58,7 +58,7 @@ pub use answer::Answer;
 pub use app::{App, Deadline, RequestId};
 pub use built_in::Health;
 pub use context::Context;
-pub use deployment::{deployment, respond_to_deployment};
+pub use deployment::respond_to_deployment;
 pub use entity_tag::{Condition, EntityTag};
 pub use event::{Event, EventFailure, EventHandler, RunSummary};
 pub use extract::{IdempotencyKey, IfMatch, IfNoneMatch, Json, MergePatch, Path, Query, Valid};

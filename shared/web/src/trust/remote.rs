@@ -1,12 +1,11 @@
 //! The key set that an issuer publishes at a URL. It is fetched when a token needs it, or before, and cached.
 
-use std::error::Error;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use http::header;
 use reqwest::{Client, redirect};
-use table::Clock;
+use table::{Clock, no_answer};
 use tokio::sync::Mutex;
 
 use super::keys::{Key, KeySet};
@@ -134,13 +133,13 @@ impl Remote {
     async fn fetch(&self) -> Result<KeySet, String> {
         let request =
             client(&self.url)?.get(&self.url).header(header::ACCEPT, "application/jwk-set+json, application/json");
-        let mut response = request.send().await.map_err(root_cause)?;
+        let mut response = request.send().await.map_err(|error| no_answer::describe(&error))?;
         let status = response.status();
         if status != 200 {
             return Err(format!("its URL responded with {status}"));
         }
         let mut document = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(root_cause)? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| no_answer::describe(&error))? {
             document.extend_from_slice(&chunk);
             if document.len() > MAX_BYTES {
                 return Err(format!("it has more than {MAX_BYTES} bytes"));
@@ -163,17 +162,8 @@ fn client(url: &str) -> Result<&'static Client, String> {
     // Fetches are too rare to keep a connection open.
     let client = Client::builder().timeout(TIMEOUT).redirect(redirect::Policy::none()).pool_max_idle_per_host(0);
     let client = if with_tls { client } else { client.no_proxy() };
-    let client = client.no_gzip().build().map_err(root_cause)?;
+    let client = client.no_gzip().build().map_err(|error| no_answer::describe(&error))?;
     Ok(shared.get_or_init(|| client))
-}
-
-/// Returns the innermost reason of an error: "connection refused", not "error sending request".
-fn root_cause(error: reqwest::Error) -> String {
-    let mut reason: &dyn Error = &error;
-    while let Some(source) = reason.source() {
-        reason = source;
-    }
-    reason.to_string()
 }
 
 #[cfg(test)]

@@ -259,7 +259,7 @@ pub fn handlers() -> Vec<EventHandler> {
         EventHandler::new("mirror", mirror),
         EventHandler::new("runJobs", run_jobs),
         EventHandler::new("checkPhoto", check_photo),
-        web::deployment("openGates", open_gates),
+        EventHandler::new("openGates", |event| web::respond_to_deployment(event, open_gates)),
     ]
 }
 
