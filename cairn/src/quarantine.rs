@@ -41,12 +41,12 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Remove an entry that no write clears, or whose item is deleted or has a higher revision.
+    /// Remove an entry that no write clears, or whose item is deleted or has another revision.
     Dismiss {
         /// The name of the entry, as `ls` prints it.
         #[arg(required_unless_present = "stale", conflicts_with = "stale")]
         name: Option<String>,
-        /// Remove every entry whose item is deleted or has a higher revision.
+        /// Remove every entry whose item is deleted or has another revision.
         #[arg(long)]
         stale: bool,
         /// Only tell what would be removed.
@@ -168,7 +168,7 @@ async fn list(engines: &Engines, listed: &[Listed], json: bool) -> Result<(), Fa
 fn state(marker: &Marker, stale: Option<Staleness>) -> &'static str {
     match stale {
         Some(Staleness::Gone) => "  (stale: its item is deleted)",
-        Some(Staleness::Overtaken) => "  (stale: its item has a higher revision)",
+        Some(Staleness::Changed) => "  (stale: its item has another revision)",
         None if !marker.is_cleared_by_writes() => "  (cleared only by `cairn quarantine dismiss`)",
         None => "",
     }
@@ -193,7 +193,7 @@ fn as_json(generation: &str, marker: &Marker, stale: Option<Staleness>) -> Value
         "object": marker.object,
         "stale": stale.map(|stale| match stale {
             Staleness::Gone => "gone",
-            Staleness::Overtaken => "overtaken",
+            Staleness::Changed => "changed",
         }),
         "clearedByWrites": marker.is_cleared_by_writes(),
     })

@@ -17,8 +17,9 @@ use crate::requests::CONCURRENCY;
 pub enum Staleness {
     /// Its item does not exist.
     Gone,
-    /// Its item has a higher revision than the one that was refused.
-    Overtaken,
+    /// Its item has another revision than the one that was refused. It is lower if the item was deleted and a writer
+    /// whose clock is behind has created it again.
+    Changed,
 }
 
 /// Returns the generations that are written, or `None` before the first index.
@@ -85,7 +86,7 @@ pub(crate) async fn staleness(
     Ok(match items.read(table, key).await? {
         None => Some(Staleness::Gone),
         Some(item) => match presence(rev_value(item.as_str())) {
-            Presence::At(rev) if rev.number() > marker.rev => Some(Staleness::Overtaken),
+            Presence::At(rev) if rev.number() != marker.rev => Some(Staleness::Changed),
             _ => None,
         },
     })

@@ -255,7 +255,7 @@ fn conflict_with_the_own_version_reads_no_item() {
 }
 
 #[test]
-fn marker_is_stale_when_its_item_is_gone_or_above_it() {
+fn marker_is_stale_when_its_item_is_gone_or_has_another_revision() {
     let shared = serving();
     let mut poison = leaf("poison", 10);
     poison.insert("size".to_owned(), json!({ "S": "large" }));
@@ -268,7 +268,10 @@ fn marker_is_stale_when_its_item_is_gone_or_above_it() {
     let stale = |marker| drive(&shared, staleness(&shared, &TOY, marker)).unwrap();
     assert_eq!((stale(&unfit), stale(&unknown)), (None, None));
     put(&shared, "a", Some(leaf("cured", 12)));
-    assert_eq!(stale(&unfit), Some(Staleness::Overtaken));
+    assert_eq!(stale(&unfit), Some(Staleness::Changed));
+    // A writer whose clock is behind has created it again.
+    put(&shared, "a", Some(leaf("cured", 8)));
+    assert_eq!(stale(&unfit), Some(Staleness::Changed));
     put(&shared, "a", None);
     shared.world().put(&Key::new("BUSH#a", "LEAF#1"), None);
     assert_eq!((stale(&unfit), stale(&unknown)), (Some(Staleness::Gone), Some(Staleness::Gone)));
