@@ -240,7 +240,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     // A new index is written while invocations from before may live.
     Mutant {
         name: "rebuild-without-pause",
-        file: "rebuild.rs",
+        file: "rebuild/steps.rs",
         text: "ports.time().wait(order.pause).await;",
         replacement: "let _ = order.pause;",
         tests: Library(&[
@@ -304,7 +304,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     // Readers search a new index before it is filled.
     Mutant {
         name: "swap-before-fill",
-        file: "rebuild.rs",
+        file: "rebuild/steps.rs",
         text: "mapping: mapping.version, phase: Phase::Filling };",
         replacement: "mapping: mapping.version, phase: Phase::Audited };",
         tests: Library(&["exploration::scenarios::rebuild_breaks_no_invariant", SCHEDULES]),

@@ -130,7 +130,7 @@ mod tests {
     use crate::ports::{Failures as _, Index as _, Items as _, Quarantine as _, State as _};
     use crate::simulation::toy::{TOY, TREES};
 
-    /// Returns the address of a port on which nobody listens.
+    /// Returns the address of a port that refuses connections.
     fn refusing() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         format!("http://{}", listener.local_addr().unwrap())

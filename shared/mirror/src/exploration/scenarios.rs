@@ -215,7 +215,7 @@ fn rebuild_by_functions_breaks_no_invariant() {
     holds(Scenario { by_functions: true, ..scenario });
 }
 
-/// Its state machine starts anew, and does not know what was waited for.
+/// After a stop another execution of the state machine begins, which has waited for no epoch.
 #[test]
 fn rebuild_by_functions_that_is_stopped_breaks_no_invariant() {
     let left = Budget { writes: sized(1, 2), zombies: 0, stops: 1, ..rebuild() };

@@ -1,22 +1,19 @@
 //! Orders about a rebuild, in a world without faults in which a release has raised the mapping.
 
-use std::pin::pin;
 use std::sync::Mutex;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures::task::noop_waker_ref;
 use serde_json::json;
 
 use super::executor::{TABLES, drive, drive_for};
 use super::scenarios::{attributes, key, leaf, put, serving};
 use super::search::Document;
 use super::toy::{LabelledLeaves, Leaves};
-use super::world::{Call, Fate, Kind, Shared};
+use super::world::Shared;
 use crate::first_index::create;
-use crate::generation::{Generation, Generations, Phase, index_name};
+use crate::generation::{Generations, index_name};
 use crate::ports::Fault;
-use crate::rebuild::{Goal, PATIENCE, Progress, Rebuild, abandon, pause, rebuild};
+use crate::rebuild::{Goal, Progress, Rebuild, pause, rebuild};
 use crate::repair_entity::{RepairedEntity, repair_items};
 use crate::work::process_batch;
 
@@ -210,190 +207,6 @@ fn paused_rebuild_waits_for_its_operator() {
     assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
 }
 
-#[test]
-fn index_of_an_unknown_version_can_only_be_replaced() {
-    let shared = raised();
-    shared.world().generations.as_mut().unwrap().written[0].mapping = 0;
-    let before = shared.world().generations.clone();
-    let refused = carry_out(&shared, order(Goal::Serve)).unwrap_err();
-    assert!(refused.reason.contains("toy-000001 has version 0 of the mapping"), "{refused}");
-    assert!(refused.reason.contains("add `--replace`"), "{refused}");
-    assert_eq!(shared.world().generations, before);
-    assert!(!shared.world().search.exists(&index_name("toy", 2)));
-    carry_out(&shared, replacing()).unwrap();
-    assert_eq!((phases(&shared), found(&shared)), (vec![(2, "serving")], names(true)));
-}
-
-fn replacing() -> Rebuild {
-    Rebuild { replaces: true, ..order(Goal::Serve) }
-}
-
-/// Loses every index.
-fn lose_all(shared: &Shared) {
-    (1..=9).for_each(|number| shared.world().search.remove(&index_name("toy", number)));
-}
-
-#[track_caller]
-fn is_replaced(shared: &Shared, number: u32) {
-    carry_out(shared, replacing()).unwrap();
-    assert_eq!((phases(shared), found(shared)), (vec![(number, "serving")], names(true)));
-    assert!(shared.world().generations.as_ref().unwrap().dropping.is_empty());
-    deliver(shared);
-    assert_eq!(found(shared), names(true));
-}
-
-#[test]
-fn lost_domain_is_replaced_whatever_orders_came_before() {
-    let rolled_back = &[Goal::RollBack][..];
-    for goals in [&[][..], &[Goal::Finish], rolled_back, &[Goal::RollBack, Goal::Cancel]] {
-        let shared = raised();
-        carry_out(&shared, order(Goal::Serve)).unwrap();
-        if goals == rolled_back {
-            carry_out(&shared, order(Goal::RollBack)).unwrap();
-        }
-        lose_all(&shared);
-        for goal in goals {
-            // What needs an index fails, and must not be in the way.
-            let _ = carry_out(&shared, order(*goal));
-        }
-        is_replaced(&shared, 3);
-    }
-}
-
-#[test]
-fn rebuild_of_a_lost_domain_is_cancelled_and_replaced() {
-    for requests in [3, 8, 12] {
-        let shared = raised();
-        let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
-        assert!(drive_for(&shared, requests, run).is_none());
-        lose_all(&shared);
-        carry_out(&shared, order(Goal::Cancel)).unwrap();
-        assert_eq!(phases(&shared), [(1, "serving")], "{requests}");
-        is_replaced(&shared, 3);
-    }
-}
-
-/// Stops a rebuild that replaces the index after this number of requests. Returns whether it was stopped.
-fn stop_replacing(shared: &Shared, requests: usize) -> bool {
-    let run = rebuild(shared, &LabelledLeaves, "toy", replacing(), &|_| ());
-    drive_for(shared, requests, run).is_none()
-}
-
-/// Returns the index that is filled or audited and does not serve.
-fn unfinished(shared: &Shared) -> Option<String> {
-    let written = shared.world().generations.clone()?.written;
-    let unfinished = |phase| written.iter().find(|one| one.phase == phase).map(|one| one.index.clone());
-    unfinished(Phase::Filling).or(unfinished(Phase::Audited))
-}
-
-/// Deletes the unfinished index, cancels the rebuild and starts it again.
-#[track_caller]
-fn recover_from_deletion(shared: &Shared, case: &str) {
-    let index = unfinished(shared).unwrap();
-    shared.world().search.remove(&index);
-    put(shared, "a", None);
-    put(shared, "e", Some(leaf("e", 50)));
-    let refused = carry_out(shared, order(Goal::Serve)).unwrap_err();
-    assert_eq!(refused.reason, format!("{index} was deleted: cancel the rebuild and start it again"), "{case}");
-    let cancelled = carry_out(shared, order(Goal::Cancel)).unwrap();
-    assert!(cancelled.written.is_empty() && cancelled.dropping.contains(&index), "{case}: {cancelled:?}");
-    // No batch is handled until another index is filled.
-    assert_eq!(deliver(shared), shared.world_len(), "{case}");
-    // A deployment waits for an operator.
-    let create = create(shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ());
-    assert!(drive(shared, create).unwrap_err().reason.contains("has not ended"), "{case}");
-    let before = shared.world().now;
-    let served = carry_out(shared, order(Goal::Serve)).unwrap();
-    assert!(served.written.len() == 1 && served.dropping.is_empty() && !served.replaces, "{case}: {served:?}");
-    // An invocation may have received what an index that is dropped has handled.
-    assert!(shared.world().now >= before + 90_000_000, "{case}: no pause");
-    deliver(shared);
-    assert_eq!(found(shared), ["bb", "ccc", "e"].map(|name| (name.to_owned(), true)), "{case}");
-}
-
-#[test]
-fn deleted_index_that_replaces_another_is_cancelled_and_filled_again() {
-    let mut cases = 0;
-    for requests in 1.. {
-        let shared = raised();
-        if !stop_replacing(&shared, requests) {
-            break;
-        }
-        if unfinished(&shared).is_some() {
-            recover_from_deletion(&shared, &format!("stopped after {requests} requests"));
-            assert!(!shared.world().search.exists(&index_name("toy", 1)));
-            cases += 1;
-        }
-    }
-    assert!(cases > 10, "{cases}");
-}
-
-#[test]
-fn deleted_first_index_is_cancelled_and_filled_again() {
-    let mut cases = 0;
-    for requests in 1.. {
-        let shared = Shared::default();
-        shared.world().now = 1_000_000;
-        for tree in ["a", "bb", "ccc"] {
-            put(&shared, tree, Some(leaf(tree, 10)));
-        }
-        let create = create(&shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ());
-        if drive_for(&shared, requests, create).is_some() {
-            break;
-        }
-        if unfinished(&shared).is_some() {
-            recover_from_deletion(&shared, &format!("stopped after {requests} requests"));
-            cases += 1;
-        }
-    }
-    assert!(cases > 10, "{cases}");
-}
-
-#[test]
-fn rebuild_goes_on_as_it_was_begun() {
-    let mut cases = 0;
-    for requests in 1.. {
-        let shared = raised();
-        if !stop_replacing(&shared, requests) {
-            break;
-        }
-        let config = shared.world().generations.clone().unwrap();
-        if !config.replaces {
-            continue;
-        }
-        cases += 1;
-        // The same command, or `resume` without the option.
-        let again = if requests % 2 == 0 { replacing() } else { Rebuild { begins: false, ..order(Goal::Serve) } };
-        carry_out(&shared, again).unwrap();
-        assert_eq!((phases(&shared), found(&shared)), (vec![(2, "serving")], names(true)), "{requests}");
-        let ended = shared.world().generations.clone().unwrap();
-        assert!(ended.dropping.is_empty() && !ended.replaces && ended.last == 2, "{requests}: {ended:?}");
-    }
-    assert!(cases > 20, "{cases}");
-
-    let shared = raised();
-    let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
-    assert!(drive_for(&shared, 4, run).is_none());
-    let refused = carry_out(&shared, replacing()).unwrap_err();
-    assert!(refused.reason.contains("begun without `--replace`: go on without it, or cancel"), "{refused}");
-    carry_out(&shared, order(Goal::Serve)).unwrap();
-    assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
-}
-
-#[test]
-fn new_index_that_is_lost_before_the_old_one_is_deleted_is_replaced() {
-    let is_dropping = |requests: &usize| {
-        let shared = raised();
-        let stopped = stop_replacing(&shared, *requests);
-        stopped && phases(&shared) == [(2, "serving")]
-    };
-    let requests = (1..1000).find(is_dropping).unwrap();
-    let shared = raised();
-    stop_replacing(&shared, requests);
-    shared.world().search.remove(&index_name("toy", 2));
-    is_replaced(&shared, 3);
-}
-
 /// A request that moves the alias may arrive after the next one.
 #[test]
 fn alias_that_a_late_request_has_moved_is_right_at_the_end_of_the_rebuild() {
@@ -410,127 +223,6 @@ fn alias_that_a_late_request_has_moved_is_right_at_the_end_of_the_rebuild() {
         carry_out(&shared, order(*last)).unwrap();
         assert_eq!((phases(&shared), found(&shared)), (vec![(serving, "serving")], names(serving == 2)));
     }
-}
-
-/// Carries out an order in a world that loses each request at these times. `on_retry` is called with the number of
-/// retries.
-fn carry_out_during(
-    shared: &Shared,
-    order: Rebuild,
-    is_lost: impl Fn(i64) -> bool,
-    on_retry: impl Fn(usize) + Sync,
-) -> (Result<Generations, Fault>, Vec<(String, Duration)>) {
-    let retries = Mutex::new(Vec::new());
-    let note = |step| {
-        if let Progress::Retrying { reason, left } = step {
-            let mut retries = retries.lock().unwrap();
-            retries.push((reason, left));
-            on_retry(retries.len());
-        }
-    };
-    let mut run = pin!(rebuild(shared, &LabelledLeaves, "toy", order, &note));
-    let ended = loop {
-        if let Poll::Ready(ended) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
-            break ended;
-        }
-        let mut world = shared.world();
-        let place = world.requests.iter().position(|request| request.kind != Kind::Expired).unwrap();
-        let is_lost = is_lost(world.now) && !matches!(world.requests[place].call, Call::Pause | Call::Wait);
-        world.now += 100_000;
-        world.carry(place, if is_lost { Fate::Lost } else { Fate::Answered });
-    };
-    let retries = std::mem::take(&mut *retries.lock().unwrap());
-    (ended, retries)
-}
-
-#[test]
-fn each_step_is_tried_again_while_an_engine_does_not_respond() {
-    const MINUTE: i64 = 60_000_000;
-    let order = Rebuild { patience: PATIENCE, ..order(Goal::Serve) };
-    // Each outage begins a second later than the one before, so that every step meets one.
-    let mut late = 0;
-    for second in 0.. {
-        let shared = raised();
-        let start = shared.world().now + second * 1_000_000;
-        let (ended, retries) =
-            carry_out_during(&shared, order, |now| (start..start + 60 * MINUTE).contains(&now), |_| ());
-        ended.unwrap();
-        assert_eq!((phases(&shared), found(&shared)), (vec![(1, "kept"), (2, "serving")], names(true)), "{second}");
-        if retries.is_empty() {
-            break;
-        }
-        late = second;
-        let (reason, left) = &retries[0];
-        assert!(reason.contains("the request was lost") && *left == PATIENCE, "{reason} {left:?}");
-        let last = retries.last().unwrap().1;
-        assert!((Duration::from_mins(29)..Duration::from_mins(33)).contains(&last), "{second}: {last:?}");
-    }
-    // The pause takes 90 s.
-    assert!(late > 90, "{late}");
-}
-
-/// It is cancelled while its command tries a step again.
-#[test]
-fn command_begins_no_other_rebuild_when_its_own_is_cancelled() {
-    for replaces in [false, true] {
-        let shared = raised();
-        let cancel = || {
-            let mut world = shared.world();
-            let config = world.generations.as_mut().unwrap();
-            let is_serving = |one: &Generation| one.phase == Phase::Serving;
-            let (serving, others): (Vec<_>, Vec<_>) = config.written.drain(..).partition(is_serving);
-            config.dropping.extend(others.into_iter().map(|one| one.index));
-            (config.written, config.epoch) = (serving, config.epoch + 1);
-        };
-        let order = Rebuild { patience: PATIENCE, replaces, ..order(Goal::Serve) };
-        // The pause takes 90 s, so that the index is being filled.
-        let start = shared.world().now + 92_000_000;
-        let is_lost = |now| (start..start + 10_000_000).contains(&now);
-        let (ended, retries) = carry_out_during(&shared, order, is_lost, |retry| {
-            if retry == 1 {
-                cancel()
-            }
-        });
-        assert_eq!((ended.unwrap_err().reason.as_str(), retries.is_empty()), ("the rebuild was cancelled", false));
-        let expected = if replaces { vec![] } else { vec![(1, "serving")] };
-        assert_eq!((phases(&shared), shared.world().generations.as_ref().unwrap().last), (expected, 2));
-    }
-}
-
-#[test]
-fn step_fails_when_the_patience_is_exhausted() {
-    const HOUR: i64 = 3_600_000_000;
-    let shared = raised();
-    let order = Rebuild { patience: PATIENCE, ..order(Goal::Serve) };
-    let start = shared.world().now;
-    let (ended, retries) = carry_out_during(&shared, order, |_| true, |_| ());
-    assert!(ended.unwrap_err().reason.contains("the request was lost") && retries.len() > 100);
-    let took = shared.world().now - start;
-    assert!((3 * HOUR / 2..2 * HOUR).contains(&took), "{took}");
-    // The next command is patient again.
-    let start = shared.world().now;
-    carry_out_during(&shared, order, |now| now < start + HOUR, |_| ()).0.unwrap();
-}
-
-#[test]
-fn kept_index_is_replaced_together_with_the_serving_one() {
-    let shared = raised();
-    carry_out(&shared, order(Goal::Serve)).unwrap();
-    is_replaced(&shared, 3);
-    assert!((1..=2).all(|number| !shared.world().search.exists(&index_name("toy", number))));
-}
-
-#[test]
-fn first_index_is_refused_while_a_rebuild_replaces_the_index() {
-    let shared = raised();
-    let run = rebuild(&shared, &LabelledLeaves, "toy", replacing(), &|_| ());
-    assert!(drive_for(&shared, 6, run).is_none());
-    assert_eq!(phases(&shared), [(2, "filling")]);
-    let create_index = || drive(&shared, create(&shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ()));
-    assert!(create_index().unwrap_err().reason.contains("resume it with `cairn rebuild start toy`"));
-    assert_eq!(phases(&shared), [(2, "filling")]);
-    carry_out(&shared, Rebuild { begins: false, ..replacing() }).unwrap();
-    assert_eq!(create_index().unwrap().index, index_name("toy", 2));
 }
 
 #[test]
@@ -555,23 +247,6 @@ fn rebuild_begins_after_a_dropped_index_was_deleted() {
     carry_out(&shared, order(Goal::Serve)).unwrap();
     assert_eq!(phases(&shared), [(2, "kept"), (3, "serving")]);
     assert!(!shared.world().search.exists(&index_name("toy", 1)));
-}
-
-#[test]
-fn abandoned_indexes_are_replaced_even_if_they_are_lost() {
-    for lost in [false, true] {
-        let shared = raised();
-        let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
-        assert!(drive_for(&shared, 3, run).is_none());
-        if lost {
-            (1..=2).for_each(|number| shared.world().search.remove(&index_name("toy", number)));
-        }
-        drive(&shared, abandon(&shared)).unwrap();
-        assert_eq!(deliver(&shared), shared.world_len());
-        carry_out(&shared, Rebuild { begins: false, ..order(Goal::Serve) }).unwrap();
-        assert_eq!((phases(&shared), found(&shared)), (vec![(3, "serving")], names(true)));
-        assert!(shared.world().generations.as_ref().unwrap().dropping.is_empty());
-    }
 }
 
 #[test]

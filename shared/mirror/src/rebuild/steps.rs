@@ -1,0 +1,282 @@
+//! The steps of a rebuild. Each changes the config item only if nothing else has changed it since.
+
+use super::next_step::Step;
+use super::order::{Progress, Rebuild, refused};
+use crate::audit::{AuditEnd, AuditOptions, AuditPurpose, GenerationAudit, audit_one, end_rebuild_audit};
+use crate::documents::Documents;
+use crate::fill::{Share, scan_tables};
+use crate::generation::{Generation, Generations, Phase, index_name, write_alias};
+use crate::mapping::index_body;
+use crate::ports::{Fault, Index, Ports, State, Time};
+
+/// Takes a step of an order. If another call was faster, it has no effect.
+pub(crate) async fn take_step<P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: Generations,
+    (step, order): (Step, Rebuild),
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<(), Fault> {
+    match step {
+        Step::Begin => begin(ports, documents, config, order, progress).await,
+        Step::Pause => {
+            let paused = Generations { mirror_paused: true, ..config.next() };
+            ports.state().publish(&paused).await.map(drop)
+        }
+        Step::Publish => publish_after_pause(ports, config, order, progress).await,
+        Step::Fill => {
+            let filled = fill(ports, documents, &config, order, progress).await;
+            explained(ports, &config, filled).await
+        }
+        Step::Swap => {
+            let swapped = swap(ports, &config, progress).await;
+            explained(ports, &config, swapped).await
+        }
+        Step::Drop => drop_index(ports, config, progress).await,
+        Step::RefillKept | Step::PrepareRollback | Step::Release | Step::Abandon => {
+            if ports.state().publish(&config.after(step)).await? && step == Step::Release {
+                progress(Progress::Released);
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Returns the result of a step that fills an index or lets it serve. If it failed since the index was deleted by hand,
+/// the fault says so.
+pub(crate) async fn explained<P: Ports, T>(
+    ports: &P,
+    config: &Generations,
+    taken: Result<T, Fault>,
+) -> Result<T, Fault> {
+    match taken {
+        Ok(taken) => Ok(taken),
+        Err(fault) => Err(deletion(ports, config).await.unwrap_or(fault)),
+    }
+}
+
+/// Returns the fault that says that the index which is filled, or is about to serve, was deleted by hand. Returns `None`
+/// if it exists, or if that cannot be known.
+async fn deletion<P: Ports>(ports: &P, config: &Generations) -> Option<Fault> {
+    let wanted = config.unfinished()?;
+    if ports.index().exists(&wanted.index).await.ok()? {
+        return None;
+    }
+    // Another command may have cancelled the rebuild, and deleted it.
+    let present = ports.state().generations().await.ok()??;
+    let is_wanted = present.has(&wanted.index);
+    let what_to_do = match present.is_rolling_back() {
+        true => "start a rebuild with `--replace`",
+        false => "cancel the rebuild and start it again",
+    };
+    is_wanted.then(|| refused(format_args!("{} was deleted: {what_to_do}", wanted.index)))
+}
+
+/// Creates an index under a name that was never used. Before the very first index no batch was handled, so there is no
+/// pause.
+async fn begin<P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: Generations,
+    order: Rebuild,
+    progress: &impl Fn(Progress),
+) -> Result<(), Fault> {
+    let mapping = documents.mapping();
+    let mut number = config.last;
+    let mut unpublished = Vec::new();
+    let index = loop {
+        number += 1;
+        let index = index_name(&config.alias, number);
+        // An index that exists already, even one without a config item, may have any content.
+        if ports.index().create(&index, &index_body(mapping, &write_alias(&index))?).await? {
+            break index;
+        }
+        unpublished.push(index);
+    };
+    let generation = Generation { index, mapping: mapping.version, phase: Phase::Filling };
+    // After a cancelled rebuild nothing is written either, but earlier batches were handled in an index that is dropped.
+    let is_first = config.written.is_empty() && config.dropping.is_empty();
+    let replaces = order.replaces && !config.written.is_empty();
+    let mut next = Generations { last: number, rebuild_paused: false, replaces, ..config.next() };
+    if is_first {
+        next.written.push(generation);
+    } else {
+        next.planned = Some(generation);
+        next.mirror_paused = true;
+        // Orders that created them have not published them, and cannot any more. Before the first index, they may be of
+        // an earlier deployment.
+        next.dropping.extend(unpublished);
+    }
+    // If another order was faster, the next step continues that one. The next rebuild deletes this index.
+    if ports.state().publish(&next).await? {
+        progress(if is_first { Progress::Published } else { Progress::Paused });
+    }
+    Ok(())
+}
+
+/// Waits until no invocation from before the pause lives, and publishes the index. Without the wait, an invocation that
+/// had received an older image could write it to the new index after another one had handled the item's delete in the
+/// old index alone.
+async fn publish_after_pause<P: Ports>(
+    ports: &P,
+    config: Generations,
+    order: Rebuild,
+    progress: &impl Fn(Progress),
+) -> Result<(), Fault> {
+    let mut next = Generations { mirror_paused: false, planned: None, ..config.next() };
+    if next.replaces {
+        next.dropping.extend(next.written.drain(..).map(|generation| generation.index));
+    }
+    next.written.extend(config.planned);
+    if !order.pause.is_zero() {
+        ports.time().wait(order.pause).await;
+    }
+    if ports.state().publish(&next).await? {
+        progress(Progress::Published);
+    }
+    Ok(())
+}
+
+/// Writes every item of the tables to the new index, and compares it with them.
+async fn fill<P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: &Generations,
+    order: Rebuild,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<(), Fault> {
+    let Some(generation) = config.of(Phase::Filling) else { return Ok(()) };
+    generation.check_mapping(documents).map_err(refused)?;
+    let scanned = |table, items| progress(Progress::Scanned { table, items });
+    scan_tables(ports, documents, generation, Share::WHOLE, &scanned).await?;
+    compare(ports, documents, config, (order, None), progress).await.map(drop)
+}
+
+/// Compares the filled index with the tables, and publishes that it has every document. `until` is the time at which the
+/// comparison stops, in microseconds. Returns whether it has ended.
+pub(crate) async fn compare<P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: &Generations,
+    (order, until): (Rebuild, Option<i64>),
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<bool, Fault> {
+    let Some(generation) = config.of(Phase::Filling) else { return Ok(true) };
+    ports.index().refresh(&generation.index).await?;
+    progress(Progress::Filled);
+    if let Some(wait) = order.audit {
+        let options = AuditOptions { purpose: AuditPurpose::Rebuild, wait, ..AuditOptions::DAILY };
+        let step = |step| progress(Progress::Auditing(step));
+        let audited = audit_one(ports, documents, generation, options, until, &step).await?;
+        if audited.ended == AuditEnd::Stopped {
+            return Ok(false);
+        }
+        check_audit(&audited)?;
+    } else {
+        end_rebuild_audit(ports, &generation.index).await?;
+    }
+    check_quarantine(ports, generation, order).await?;
+    if ports.state().publish(&config.after(Step::Fill)).await? {
+        progress(Progress::Audited);
+    }
+    Ok(true)
+}
+
+/// Checks that the audit of a filled index has left no difference.
+fn check_audit(audited: &GenerationAudit) -> Result<(), Fault> {
+    let findings = || audited.tables.iter().flat_map(|table| &table.findings);
+    let left = || findings().filter(|(kind, finding)| kind.is_difference() && finding.left > 0);
+    match left().next() {
+        None => Ok(()),
+        Some((kind, finding)) => Err(refused(format_args!(
+            "{} does not serve yet: {} documents still differ from their items ({}, such as {}). Remove the cause and \
+             start the rebuild again, or cancel it",
+            audited.generation,
+            left().map(|(_, finding)| finding.left).sum::<u64>(),
+            kind.name(),
+            finding.examples.join(", "),
+        ))),
+    }
+}
+
+/// Checks that no item of a filled index is in quarantine.
+async fn check_quarantine<P: Ports>(ports: &P, generation: &Generation, order: Rebuild) -> Result<(), Fault> {
+    if order.accepts_quarantine {
+        return Ok(());
+    }
+    // One page, since there may be any number.
+    match ports.state().markers_after(&generation.index, None).await?.len() {
+        0 => Ok(()),
+        number => Err(refused(format_args!(
+            "{} does not serve yet: at least {number} of its items are in quarantine. Fix them, or accept this with \
+             `--accept-quarantine`.",
+            generation.index
+        ))),
+    }
+}
+
+/// Moves the readers' alias. The config item says so afterwards. Until then each order makes this step again.
+async fn swap<P: Ports>(ports: &P, config: &Generations, progress: &impl Fn(Progress)) -> Result<(), Fault> {
+    let Some(generation) = config.of(Phase::Audited) else { return Ok(()) };
+    if config.has_one_index() {
+        ports.index().serve(&config.alias, &generation.index).await?;
+    } else {
+        ports.index().swap(&config.alias, &generation.index).await?;
+    }
+    if ports.state().publish(&config.after(Step::Swap)).await? {
+        progress(Progress::Serving);
+    }
+    Ok(())
+}
+
+/// Deletes an index, and what the state table has about it.
+async fn drop_index<P: Ports>(ports: &P, config: Generations, progress: &impl Fn(Progress)) -> Result<(), Fault> {
+    let mut next = config.next();
+    let (Some(index), Some(serving)) = (next.dropping.pop(), config.of(Phase::Serving)) else {
+        return Err(refused("no index serves, so none can be deleted"));
+    };
+    ports.index().delete(&config.alias, &serving.index, &index).await?;
+    ports.state().forget(&index).await?;
+    // A rebuild that replaces an index ends with its deletion.
+    next.replaces &= !next.dropping.is_empty();
+    if ports.state().publish(&next).await? {
+        progress(Progress::Dropped);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::audit::{DifferenceKind, Finding, TableAudit};
+
+    fn audited(kind: DifferenceKind, left: u64) -> GenerationAudit {
+        let finding = Finding { found: 2, repaired: 2 - left, left, examples: vec!["a#1".to_owned()] };
+        let table = TableAudit {
+            table: "trees".to_owned(),
+            started: 0,
+            ended: Some(1),
+            full: true,
+            repairs: true,
+            items: 2,
+            documents: 2,
+            busy: 0,
+            findings: BTreeMap::from([(kind, finding)]),
+        };
+        GenerationAudit { generation: "toy-000002".to_owned(), ended: AuditEnd::Finished, tables: vec![table] }
+    }
+
+    #[test]
+    fn index_with_any_difference_that_is_left_does_not_serve() {
+        for kind in DifferenceKind::ALL {
+            assert!(check_audit(&audited(kind, 0)).is_ok());
+            assert_eq!(check_audit(&audited(kind, 1)).is_err(), kind.is_difference(), "{kind:?}");
+        }
+        let refused = check_audit(&audited(DifferenceKind::Unmarked, 1)).unwrap_err();
+        let expected = "toy-000002 does not serve yet: 1 documents still differ from their items (not in quarantine, \
+                        such as a#1). Remove the cause and start the rebuild again, or cancel it";
+        assert_eq!(refused.reason, expected);
+    }
+}

@@ -1,0 +1,115 @@
+//! Steps of a rebuild that are tried again while an engine does not respond.
+
+use std::pin::pin;
+use std::sync::Mutex;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::task::noop_waker_ref;
+
+use super::rebuilds::{found, names, order, phases, raised};
+use super::toy::LabelledLeaves;
+use super::world::{Call, Fate, Kind, Shared};
+use crate::generation::{Generation, Generations, Phase};
+use crate::ports::Fault;
+use crate::rebuild::{Goal, PATIENCE, Progress, Rebuild, rebuild};
+
+/// Carries out an order in a world that loses each request at these times. `on_retry` is called with the number of
+/// retries.
+fn carry_out_during(
+    shared: &Shared,
+    order: Rebuild,
+    is_lost: impl Fn(i64) -> bool,
+    on_retry: impl Fn(usize) + Sync,
+) -> (Result<Generations, Fault>, Vec<(String, Duration)>) {
+    let retries = Mutex::new(Vec::new());
+    let note = |step| {
+        if let Progress::Retrying { reason, left } = step {
+            let mut retries = retries.lock().unwrap();
+            retries.push((reason, left));
+            on_retry(retries.len());
+        }
+    };
+    let mut run = pin!(rebuild(shared, &LabelledLeaves, "toy", order, &note));
+    let ended = loop {
+        if let Poll::Ready(ended) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+            break ended;
+        }
+        let mut world = shared.world();
+        let place = world.requests.iter().position(|request| request.kind != Kind::Expired).unwrap();
+        let is_lost = is_lost(world.now) && !matches!(world.requests[place].call, Call::Pause | Call::Wait);
+        world.now += 100_000;
+        world.carry(place, if is_lost { Fate::Lost } else { Fate::Answered });
+    };
+    let retries = std::mem::take(&mut *retries.lock().unwrap());
+    (ended, retries)
+}
+
+#[test]
+fn each_step_is_tried_again_while_an_engine_does_not_respond() {
+    const MINUTE: i64 = 60_000_000;
+    let order = Rebuild { patience: PATIENCE, ..order(Goal::Serve) };
+    // Each outage begins a second later than the one before, so that every step meets one.
+    let mut late = 0;
+    for second in 0.. {
+        let shared = raised();
+        let start = shared.world().now + second * 1_000_000;
+        let (ended, retries) =
+            carry_out_during(&shared, order, |now| (start..start + 60 * MINUTE).contains(&now), |_| ());
+        ended.unwrap();
+        assert_eq!((phases(&shared), found(&shared)), (vec![(1, "kept"), (2, "serving")], names(true)), "{second}");
+        if retries.is_empty() {
+            break;
+        }
+        late = second;
+        let (reason, left) = &retries[0];
+        assert!(reason.contains("the request was lost") && *left == PATIENCE, "{reason} {left:?}");
+        let last = retries.last().unwrap().1;
+        assert!((Duration::from_mins(29)..Duration::from_mins(33)).contains(&last), "{second}: {last:?}");
+    }
+    // The pause takes 90 s.
+    assert!(late > 90, "{late}");
+}
+
+/// It is cancelled while its command tries a step again.
+#[test]
+fn command_begins_no_other_rebuild_when_its_own_is_cancelled() {
+    for replaces in [false, true] {
+        let shared = raised();
+        let cancel = || {
+            let mut world = shared.world();
+            let config = world.generations.as_mut().unwrap();
+            let is_serving = |one: &Generation| one.phase == Phase::Serving;
+            let (serving, others): (Vec<_>, Vec<_>) = config.written.drain(..).partition(is_serving);
+            config.dropping.extend(others.into_iter().map(|one| one.index));
+            (config.written, config.epoch) = (serving, config.epoch + 1);
+        };
+        let order = Rebuild { patience: PATIENCE, replaces, ..order(Goal::Serve) };
+        // The pause takes 90 s, so that the index is being filled.
+        let start = shared.world().now + 92_000_000;
+        let is_lost = |now| (start..start + 10_000_000).contains(&now);
+        let (ended, retries) = carry_out_during(&shared, order, is_lost, |retry| {
+            if retry == 1 {
+                cancel()
+            }
+        });
+        assert_eq!((ended.unwrap_err().reason.as_str(), retries.is_empty()), ("the rebuild was cancelled", false));
+        let expected = if replaces { vec![] } else { vec![(1, "serving")] };
+        assert_eq!((phases(&shared), shared.world().generations.as_ref().unwrap().last), (expected, 2));
+    }
+}
+
+#[test]
+fn step_fails_when_the_patience_is_exhausted() {
+    const HOUR: i64 = 3_600_000_000;
+    let shared = raised();
+    let order = Rebuild { patience: PATIENCE, ..order(Goal::Serve) };
+    let start = shared.world().now;
+    let (ended, retries) = carry_out_during(&shared, order, |_| true, |_| ());
+    assert!(ended.unwrap_err().reason.contains("the request was lost") && retries.len() > 100);
+    let took = shared.world().now - start;
+    assert!((3 * HOUR / 2..2 * HOUR).contains(&took), "{took}");
+    // The next command is patient again.
+    let start = shared.world().now;
+    carry_out_during(&shared, order, |now| now < start + HOUR, |_| ()).0.unwrap();
+}
