@@ -1,4 +1,4 @@
-// The alarms of a system and, if enabled, of its routes.
+// The alarms of a system, optionally with that of its routes.
 import { CfnAlarm, type CfnAlarmProps } from 'aws-cdk-lib/aws-cloudwatch';
 
 import { polls, type Operation, type Socket, type System } from './declaration.ts';
@@ -11,6 +11,14 @@ const AUDIT = 'auditIndex';
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const MILLIS = 1000;
+
+// Rings for the first period that is not zero.
+const ABOVE_ZERO = {
+  threshold: 0,
+  evaluationPeriods: 1,
+  comparisonOperator: 'GreaterThanThreshold',
+  treatMissingData: 'notBreaching',
+};
 
 // An alarm on the sum or the maximum of one metric.
 type Watched = Pick<
@@ -183,11 +191,15 @@ export class Alarms {
     });
   }
 
-  // The alarm of a route. It is optional, since it costs more than most deployments gain.
-  route(operation: Operation): void {
-    const alarm = this.add(id(operation.name, 'Alarm'), `${operation.name} answers 5xx`, 'The route answered 5xx.', {
-      metricName: 'ServerErrors',
-      dimensions: this.ofOperation(operation.name),
+  // The alarm of the routes, with a state for each. It is optional, since it costs more than most deployments gain.
+  routes(): void {
+    const query =
+      'SELECT SUM("ServerErrors") FROM SCHEMA("Cairn", "System", "Operation") ' +
+      `WHERE "System" = '${this.stack.names.deployed}' GROUP BY "Operation" ORDER BY SUM() DESC`;
+    const alarm = new CfnAlarm(this.stack, 'RoutesAlarm', {
+      ...this.named('a route answers 5xx', 'The routes that answered 5xx are its contributors.'),
+      ...ABOVE_ZERO,
+      metrics: [{ id: 'errors', expression: query, period: 5 * MINUTE, returnData: true }],
     });
     alarm.cfnOptions.condition = this.stack.parameters.hasRouteAlarms;
   }
@@ -200,21 +212,24 @@ export class Alarms {
     return { System: this.stack.names.deployed, Operation: name };
   }
 
-  private add(name: string, title: string, about: string, { dimensions, ...watched }: Partial<Watched>): CfnAlarm {
-    return new CfnAlarm(this.stack, name, {
-      alarmName: `${this.stack.names.deployed} ${title}`,
-      alarmDescription: about,
+  private add(name: string, title: string, about: string, { dimensions, ...watched }: Partial<Watched>): void {
+    new CfnAlarm(this.stack, name, {
+      ...this.named(title, about),
       namespace: 'Cairn',
       statistic: 'Sum',
-      threshold: 0,
       period: 5 * MINUTE,
-      evaluationPeriods: 1,
-      comparisonOperator: 'GreaterThanThreshold',
-      treatMissingData: 'notBreaching',
+      ...ABOVE_ZERO,
       ...watched,
       dimensions: Object.entries(dimensions ?? {}).map(([name, value]) => ({ name, value })),
+    });
+  }
+
+  private named(title: string, about: string) {
+    return {
+      alarmName: `${this.stack.names.deployed} ${title}`,
+      alarmDescription: about,
       alarmActions: this.stack.parameters.alarmActions,
       tags: this.stack.tagList,
-    });
+    };
   }
 }

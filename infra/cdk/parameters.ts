@@ -82,7 +82,7 @@ const choices = {
   SearchDomainArn: kept('Where it keeps the ARN of that domain.', 'arn'),
   DeletionProtection: flag('Whether DynamoDB refuses to delete the tables.', true),
   RouteMetrics: flag('Whether each route has metrics of its own (USD 1.50 a month for each route that is called).', false),
-  RouteAlarms: flag('Whether each route has an alarm of its own for 5xx (USD 0.10 a month each), and metrics.', false),
+  RouteAlarms: flag('Whether an alarm watches the 5xx of each route (USD 0.10 a month for each), which then has metrics.', false),
   AlarmTopicArn: text('The SNS topic that alarms tell; none if empty.', '', '^(arn:[a-z-]+:sns:.+)?$'),
 } satisfies Record<string, Choice>;
 

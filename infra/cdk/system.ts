@@ -73,12 +73,12 @@ export class SystemStack extends Stack {
     this.ownSocket = socket && new SocketApi(this, socket);
     const alarms = new Alarms(this);
     alarms.system(system, api.api.ref);
+    alarms.routes();
     const functions = new Functions(this, system);
     for (const operation of system.functions) {
       const lambda = functions.add(operation);
       if (operation.route !== null) {
         api.add(operation, operation.route, lambda);
-        alarms.route(operation);
       }
       sources(this, system, operation, lambda);
     }

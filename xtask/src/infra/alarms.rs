@@ -1,4 +1,4 @@
-//! Alarms, per system and optionally per route.
+//! The alarms of a system, optionally with that of its routes.
 
 use table::schema::{EventSource, System, dead_letter_queue};
 use web::metrics::NAMESPACE;
@@ -7,6 +7,8 @@ use super::function::Function;
 use super::names;
 use super::node::{Map, Node, reference, sub};
 use super::sources::GIVEN_UP_SECONDS;
+
+const ALARM: &str = "AWS::CloudWatch::Alarm";
 
 /// An alarm on the sum or the maximum of one metric.
 struct Alarm<'a> {
@@ -266,23 +268,27 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             },
         ));
     }
-    alarms.into_iter().map(|(resource, alarm)| (resource, alarm.resource(name, None))).collect()
+    alarms.into_iter().map(|(resource, alarm)| (resource, alarm.resource(name))).collect()
 }
 
-/// Returns the alarm of a route. It is optional because of its cost.
-pub fn route(system: &str, function: &Function) -> (String, Node) {
-    let alarm = Alarm {
-        name: format!("{system} {} answers 5xx", function.name),
-        about: "The route answered 5xx.",
-        namespace: NAMESPACE,
-        metric: "ServerErrors",
-        dimensions: of_operation(system, function.name),
-        statistic: "Sum",
-        rings: Rings::Above(0),
-        period: 5 * MINUTE,
-        periods: 1,
+/// Returns the alarm of the routes of a system. It is optional because of its cost. CloudWatch keeps a state for each route
+/// ("Create an alarm based on a Multi Time Series Metrics Insights query"), so an alarm for each route as a resource of
+/// its own is not needed.
+pub fn routes(system: &str) -> (String, Node) {
+    let query = format!(
+        "SELECT SUM(\"ServerErrors\") FROM SCHEMA(\"{NAMESPACE}\", \"System\", \"Operation\") \
+         WHERE \"System\" = '${{Prefix}}{system}' GROUP BY \"Operation\" ORDER BY SUM() DESC"
+    );
+    let query = map! { "Id" => "errors", "Expression" => sub(query), "Period" => 5 * MINUTE, "ReturnData" => true };
+    let watched = vec![("Metrics".to_owned(), list![query])];
+    let rings = Rings::Above(0).properties(1);
+    let (name, about) = (format!("{system} a route answers 5xx"), "The routes that answered 5xx are its contributors.");
+    let resource = map! {
+        "Type" => ALARM,
+        "Condition" => "HasRouteAlarms",
+        "Properties" => properties(system, &name, about, [watched, rings].concat()),
     };
-    (function.resource("Alarm"), alarm.resource(system, Some("HasRouteAlarms")))
+    ("RoutesAlarm".to_owned(), resource)
 }
 
 /// Returns the dimensions of Cairn's own metrics.
@@ -291,32 +297,42 @@ fn of_operation(system: &str, name: &str) -> Map {
 }
 
 impl Alarm<'_> {
-    fn resource(self, system: &str, condition: Option<&str>) -> Node {
+    fn resource(self, system: &str) -> Node {
         let dimensions: Vec<Node> =
             self.dimensions.into_iter().map(|(name, value)| map! { "Name" => name, "Value" => value }).collect();
-        let (comparison, threshold, missing) = match self.rings {
-            Rings::Above(limit) => ("GreaterThanThreshold", limit, "notBreaching"),
-            Rings::Below(limit) => ("LessThanThreshold", limit, "breaching"),
-        };
-        let actions = map! { "Fn::If" => list!["HasAlarmTopic", list![reference("AlarmTopicArn")], list![]] };
-        let properties = map! {
-            "AlarmName" => sub(format!("${{Prefix}}{}", self.name)),
-            "AlarmDescription" => self.about,
-            "Namespace" => self.namespace,
-            "MetricName" => self.metric,
-            "Dimensions" => dimensions,
-            "Statistic" => self.statistic,
-            "Period" => self.period,
-            "EvaluationPeriods" => self.periods,
-            "Threshold" => threshold,
-            "ComparisonOperator" => comparison,
-            "TreatMissingData" => missing,
-            "AlarmActions" => actions,
-            "Tags" => names::tag_list(system),
-        };
-        let mut resource: Map = vec![("Type".to_owned(), "AWS::CloudWatch::Alarm".into())];
-        resource.extend(condition.map(|condition| ("Condition".to_owned(), condition.into())));
-        resource.push(("Properties".to_owned(), properties));
-        Node::Map(resource)
+        let watched = vec![
+            ("Namespace".to_owned(), self.namespace.into()),
+            ("MetricName".to_owned(), self.metric.into()),
+            ("Dimensions".to_owned(), dimensions.into()),
+            ("Statistic".to_owned(), self.statistic.into()),
+            ("Period".to_owned(), self.period.into()),
+        ];
+        let rings = self.rings.properties(self.periods);
+        let properties = properties(system, &self.name, self.about, [watched, rings].concat());
+        map! { "Type" => ALARM, "Properties" => properties }
     }
+}
+
+impl Rings {
+    fn properties(self, periods: u64) -> Map {
+        let (comparison, threshold, missing) = match self {
+            Self::Above(limit) => ("GreaterThanThreshold", limit, "notBreaching"),
+            Self::Below(limit) => ("LessThanThreshold", limit, "breaching"),
+        };
+        vec![
+            ("EvaluationPeriods".to_owned(), periods.into()),
+            ("Threshold".to_owned(), threshold.into()),
+            ("ComparisonOperator".to_owned(), comparison.into()),
+            ("TreatMissingData".to_owned(), missing.into()),
+        ]
+    }
+}
+
+/// Returns the properties of an alarm, with those of what it watches.
+fn properties(system: &str, name: &str, about: &str, watched: Map) -> Node {
+    let actions = map! { "Fn::If" => list!["HasAlarmTopic", list![reference("AlarmTopicArn")], list![]] };
+    let first = [("AlarmName", sub(format!("${{Prefix}}{name}"))), ("AlarmDescription", about.into())];
+    let last = [("AlarmActions", actions), ("Tags", names::tag_list(system))];
+    let [first, last] = [first, last].map(|own| own.map(|(name, value)| (name.to_owned(), value)));
+    Node::Map(first.into_iter().chain(watched).chain(last).collect())
 }

@@ -35,14 +35,12 @@ pub fn node(app: &App) -> Node {
     resources.extend(api::api(system.name, &functions));
     resources.extend(socket::api(system));
     resources.extend(alarms::system(system, &functions));
+    resources.push(alarms::routes(system.name));
     for own in &functions {
         let more = sources::statements(system, own);
         resources.push((own.resource("Function"), function(system, own)));
         resources.push((own.resource("Role"), policy::role(system.name, own, more)));
         resources.extend(api::permission(own));
-        if own.route.is_some() {
-            resources.push(alarms::route(system.name, own));
-        }
         resources.extend(sources::sources(system, own));
     }
     map! {

@@ -56,6 +56,21 @@ fn a_schedule_that_invokes_nothing_rings() {
     }
 }
 
+/// A resource for each route would fill the stack of a large system. CloudWatch keeps a state for each route only if the
+/// query both groups and orders.
+#[test]
+fn one_alarm_watches_each_route_if_asked_for() {
+    for (system, template) in systems() {
+        assert_eq!(template["Parameters"]["RouteAlarms"]["Default"], "false", "{system}");
+        let optional = of_type(&template, "AWS::CloudWatch::Alarm").filter(|(_, alarm)| alarm.get("Metrics").is_some());
+        let [(_, alarm)] = optional.collect::<Vec<_>>().try_into().unwrap();
+        assert_eq!(template["Resources"]["RoutesAlarm"]["Condition"], "HasRouteAlarms", "{system}");
+        let query = text(&alarm["Metrics"][0]["Expression"]["Fn::Sub"]);
+        assert!(query.contains(&format!("WHERE \"System\" = '${{Prefix}}{system}'")), "{system}: {query}");
+        assert!(query.ends_with("GROUP BY \"Operation\" ORDER BY SUM() DESC"), "{system}: {query}");
+    }
+}
+
 /// A metric is USD 0.30 a month, and each route that is called would have five.
 #[test]
 fn routes_have_metrics_of_their_own_if_asked_for_or_if_their_alarms_need_them() {
