@@ -22,6 +22,8 @@ tests! { chat_leaving:
     leaving_is_resumed_by_the_same_request,
     ban_of_a_leaving_member_finishes_the_leaving,
     member_who_becomes_an_owner_just_before_leaving_stays,
+    ban_of_an_owner_whose_leaving_has_begun_is_refused,
+    leaving_of_an_owner_that_has_begun_is_refused,
 }
 
 /// Longer than the lease of a worker that has died.
@@ -123,6 +125,26 @@ impl Stage {
             () = stopper.stopped() => {}
         }
         stopper.writes()
+    }
+
+    /// Bob is marked as leaving, and owns a group chat, as if another request had just made him its owner. The lease of the
+    /// request that died has ended.
+    async fn bob_leaves_as_an_owner(&self) {
+        self.bob_leaves(Some((0, Moment::AfterItIsDone))).await;
+        let (table, pk) = (self.chat.cairn.table_of(&GROUP_CHATS), format!("GROUPCHAT#{}", self.open[0]));
+        let mut item = table.get(&pk, &pk).await.unwrap();
+        item.insert("Owner".to_owned(), crate::harness::table::text(&self.chat.bob.id));
+        table.put(item).await;
+        self.chat.cairn.clock.advance(LEASE);
+    }
+
+    /// Bob is still a member of the community and of its group chats.
+    async fn bob_stays(&self) {
+        assert_eq!(self.chat.bob.user.get(&self.members()).await.is(200).each("userId").len(), 2);
+        for chat in &self.open {
+            let read = self.chat.bob.user.get(&format!("/chat/groupchats/{chat}")).await.is(200);
+            assert_eq!(read["numMembers"], 2);
+        }
     }
 
     /// Works on the due jobs.
@@ -272,16 +294,27 @@ async fn member_who_becomes_an_owner_just_before_leaving_stays() {
     ann.user.patch(&format!("/chat/groupchats/{}", stage.open[0]), hand_over).await.is(200);
     bob.user.delete(&format!("{}/me", stage.members())).await.refused(409, "owner-must-transfer");
     // With the mark already there, as if the mark had come first.
-    let (table, pk) = (stage.chat.cairn.table_of(&GROUP_CHATS), format!("GROUPCHAT#{}", stage.open[0]));
     ann.user.patch(&format!("/chat/groupchats/{}", stage.open[0]), json!({ "ownerId": ann.id })).await.is(200);
-    stage.bob_leaves(Some((0, Moment::AfterItIsDone))).await;
-    let mut item = table.get(&pk, &pk).await.unwrap();
-    item.insert("Owner".to_owned(), crate::harness::table::text(&bob.id));
-    table.put(item).await;
-    stage.chat.cairn.clock.advance(LEASE);
+    stage.bob_leaves_as_an_owner().await;
     stage.chat.cairn.event("chat", ::jobs::RUN_JOBS, &json!({})).await.unwrap();
-    assert_eq!(bob.user.get(&stage.members()).await.is(200).each("userId").len(), 2);
-    for chat in &stage.open {
-        assert_eq!(bob.user.get(&format!("/chat/groupchats/{chat}")).await.is(200)["numMembers"], 2);
-    }
+    stage.bob_stays().await;
+}
+
+async fn ban_of_an_owner_whose_leaving_has_begun_is_refused() {
+    let stage = without_schedule().await;
+    let (ann, bob) = (&stage.chat.ann, &stage.chat.bob);
+    stage.bob_joins().await;
+    stage.bob_leaves_as_an_owner().await;
+    let bans = format!("/chat/communities/{}/bans", stage.community);
+    ann.user.put(&format!("{bans}/{}", bob.id), json!({})).await.refused(409, "owner-must-transfer");
+    assert!(ann.user.get(&bans).await.is(200).each("userId").is_empty());
+    stage.bob_stays().await;
+}
+
+async fn leaving_of_an_owner_that_has_begun_is_refused() {
+    let stage = without_schedule().await;
+    stage.bob_joins().await;
+    stage.bob_leaves_as_an_owner().await;
+    stage.chat.bob.user.delete(&format!("{}/me", stage.members())).await.refused(409, "owner-must-transfer");
+    stage.bob_stays().await;
 }

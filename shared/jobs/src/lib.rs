@@ -41,7 +41,7 @@ pub use id::{JobDueKey, JobId, JobKey};
 pub use job::{Counts, Job, RETENTION_SECONDS, RowFault, Status};
 pub use lease::Lease;
 pub use queue::{SAMPLE_MESSAGE, begin_now, run_message};
-pub use request::{DoneOrAccepted, accept, finish, load, resume, work};
+pub use request::{DoneOrAccepted, accept, finish, load, resume, work, work_again};
 pub use route::get_route;
 pub use run::{RUN_JOBS, handler, run};
 pub use step::{Step, Then};

@@ -46,12 +46,16 @@ pub async fn finish<J: Workers>(cx: &Context, lease: Lease<J>) -> DoneOrAccepted
 
 /// [`finish`] for a repeated request, whose job exists.
 pub async fn resume<J: Workers>(cx: &Context, group: &J::Group, id: JobId) -> Result<DoneOrAccepted<J>, Problem> {
-    let job = match Lease::<J>::acquire(cx.access(), id).await? {
-        Some(lease) => work(cx, lease).await,
+    Ok(done_or_accepted::<J>(group, id, work_again::<J>(cx, group, id).await?))
+}
+
+/// [`work`] for a repeated request, whose job exists.
+pub async fn work_again<J: Workers>(cx: &Context, group: &J::Group, id: JobId) -> Result<JobOf<J>, Problem> {
+    match Lease::<J>::acquire(cx.access(), id).await? {
+        Some(lease) => Ok(work(cx, lease).await),
         // It has ended, or another run has its lease.
-        None => load::<J>(cx, group, id).await?,
-    };
-    Ok(done_or_accepted::<J>(group, id, job))
+        None => load::<J>(cx, group, id).await,
+    }
 }
 
 fn done_or_accepted<J: Jobs>(group: &J::Group, id: JobId, job: JobOf<J>) -> DoneOrAccepted<J> {

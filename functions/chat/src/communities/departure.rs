@@ -1,15 +1,14 @@
 //! The begin of leaving a community. The member is marked first: from then on no transaction makes the user a member or the
 //! owner of a group chat there. Then a job leaves the group chats, and the community last.
 
-use jobs::{DoneOrAccepted, Job, Start, Status, accepted, resume, work};
-use table::{Access, AccessPattern, Action, Changes, Condition, EntityKey, Key, item};
+use jobs::{DoneOrAccepted, Job, Start, Status, accepted, work, work_again};
+use table::{Access, AccessPattern, Action, Changes, Condition, item};
 use web::{Context, Either, NoContent, Problem};
 
 use super::owned_chats::owns_chat;
 use super::{Ban, Community, CommunityMember, OWNER_MUST_TRANSFER};
 use crate::access::{COMMUNITIES, GROUP_CHATS, LIVE};
 use crate::audit::{AuditedAction, Log, entry};
-use crate::jobs::leave_community::Checkpoint;
 use crate::jobs::{ChatJobs, Details, Kind, NewJob};
 use crate::keys::{BanKey, CommunityKey, CommunityMemberKey};
 use crate::names::{CommunityId, Millisecond, UserId};
@@ -46,20 +45,21 @@ pub async fn depart(
     let Some(member) = member.map(|stored| stored.read::<CommunityMember>()).transpose()? else {
         return Ok(Either::First(NoContent));
     };
-    if let Some(job) = member.leaving_job {
-        return resume::<ChatJobs>(cx, &user, job).await;
-    }
-    if owns_chat(cx.access(), &LOAD_DEPARTURE, community.id, user).await? {
-        return Err(owner_of_chat());
-    }
-    let new = begin(cx, community, user, cause).await?;
-    let (group, id) = (new.group, new.id);
-    let job = work(cx, new.lease()).await;
+    let (id, job) = match member.leaving_job {
+        Some(id) => (id, work_again::<ChatJobs>(cx, &user, id).await?),
+        None => {
+            if owns_chat(cx.access(), &LOAD_DEPARTURE, community.id, user).await? {
+                return Err(owner_of_chat());
+            }
+            let new = begin(cx, community, user, cause).await?;
+            (new.id, work(cx, new.lease()).await)
+        }
+    };
     match job.status {
         Status::Succeeded => Ok(Either::First(NoContent)),
         // The user was made the owner of a group chat just before the mark.
         Status::Failed => Err(owner_of_chat()),
-        _ => Ok(Either::Second(accepted::<ChatJobs>(&group, id, job))),
+        _ => Ok(Either::Second(accepted::<ChatJobs>(&user, id, job))),
     }
 }
 
@@ -81,9 +81,8 @@ async fn begin(cx: &Context, community: &Community, user: UserId, cause: Cause) 
             ban = Some(Ban::new(clock, by, reason));
         }
     }
-    let undo: Vec<Key> = ban.iter().map(|_| BanKey { community: id, user }.key()).collect();
     let by = cx.principal().signed_in()?.idpid().to_string();
-    let (job, mut actions) = mark(cx.access(), (id, user), Some(by), Start::Leased, undo)?;
+    let (job, mut actions) = mark(cx.access(), (id, user), Some(by), Start::Leased)?;
     if let Some(ban) = ban {
         actions.push(Action::create(&schema::COMMUNITIES, BanKey { community: id, user }, &ban)?);
     }
@@ -97,16 +96,15 @@ async fn begin(cx: &Context, community: &Community, user: UserId, cause: Cause) 
 }
 
 /// Returns the job that makes a member leave, and the actions that mark the member and create the job. They fail for the
-/// founder. The leaving is undone with the items in `undo`.
+/// founder.
 pub fn mark(
     access: &Access,
     (community, user): (CommunityId, UserId),
     by: Option<String>,
     start: Start,
-    undo: Vec<Key>,
 ) -> Result<(NewJob, Vec<Action>), Problem> {
     let details = Details { community: Some(community), chat: None };
-    let job = Job::new(access, Kind::LeaveCommunity, details, by).at(&Checkpoint::first(undo))?;
+    let job = Job::new(access, Kind::LeaveCommunity, details, by);
     let job = NewJob::new(access, user, job, start)?;
     let marked = Changes::new()
         .set("LeavingAt", item::text(Millisecond::now(&access.engines().clock).to_string()))

@@ -129,7 +129,7 @@ impl Removal<'_> {
             let Some(CommunityMemberKey { community, user }) = CommunityMemberKey::parse(&stored.key) else { continue };
             if member.leaving_at.is_none() {
                 let by = self.lease.job.created_by.clone();
-                actions.extend(mark(self.access, (community, user), by, Start::After(0), Vec::new())?.1);
+                actions.extend(mark(self.access, (community, user), by, Start::After(0))?.1);
             }
         }
         Ok(Done::Waits(actions))

@@ -11,7 +11,7 @@ use crate::access::LEAVE_COMMUNITY;
 use crate::communities::owned_chats::{chats_of, owns_chat};
 use crate::communities::{Community, subtract_membership};
 use crate::group_chats::leaving;
-use crate::keys::{CommunityKey, CommunityMemberKey, GROUP_CHAT_PREFIX, GroupChatRowKey, RequestGuardKey};
+use crate::keys::{BanKey, CommunityKey, CommunityMemberKey, GROUP_CHAT_PREFIX, GroupChatRowKey, RequestGuardKey};
 use crate::live::end::end_subscriptions;
 use crate::moderators;
 use crate::names::{ChatId, CommunityId, GroupChatId, Millisecond, UserId};
@@ -24,9 +24,7 @@ const BATCH: u32 = 15;
 /// How far the leaving has come.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Checkpoint {
-    /// The keys of the items that are deleted if the user turns out to own a group chat and stays.
-    undo: Vec<Key>,
+struct Checkpoint {
     phase: Phase,
     /// The last group chat that was looked at.
     after: Option<Position>,
@@ -44,13 +42,6 @@ enum Phase {
     Community,
 }
 
-impl Checkpoint {
-    /// The first checkpoint. The leaving is undone with these items.
-    pub fn first(undo: Vec<Key>) -> Self {
-        Self { undo, ..Self::default() }
-    }
-}
-
 #[derive(Debug)]
 pub struct LeaveCommunity;
 
@@ -60,7 +51,7 @@ impl Worker<ChatJobs> for LeaveCommunity {
         let Some(community) = lease.job.details.community else {
             return Ok(Step::fail(&lease.job, "The job names no community."));
         };
-        let mut checkpoint: Checkpoint = lease.job.checkpoint()?;
+        let mut checkpoint = lease.job.checkpoint::<Option<Checkpoint>>()?.unwrap_or_default();
         let counts = lease.job.counts;
         // After the commit of the step that left them, and again if this run dies before the next one.
         for chat in std::mem::take(&mut checkpoint.left) {
@@ -68,7 +59,7 @@ impl Worker<ChatJobs> for LeaveCommunity {
         }
         if checkpoint.phase == Phase::Check {
             if owns_chat(access, &LEAVE_COMMUNITY, community, user).await? {
-                return stay(community, user, checkpoint, counts);
+                return stay(community, user, &checkpoint, counts);
             }
             checkpoint.phase = Phase::GroupChats;
         }
@@ -113,13 +104,16 @@ async fn leave_chats(
     Ok(actions)
 }
 
-/// Removes the mark of a member who owns a group chat.
-fn stay(community: CommunityId, user: UserId, checkpoint: Checkpoint, counts: Counts) -> Result<Step, Problem> {
+/// Removes the mark of a member who owns a group chat. A ban goes with it, whether it began the leaving or came during it,
+/// since no member is banned.
+fn stay(community: CommunityId, user: UserId, checkpoint: &Checkpoint, counts: Counts) -> Result<Step, Problem> {
     let unmarked = Changes::new().remove("LeavingAt").remove("LeavingJob");
-    let mut actions = vec![Action::update(&COMMUNITIES, CommunityMemberKey { community, user }, unmarked)];
-    actions.extend(checkpoint.undo.iter().map(|key| Action::delete(&COMMUNITIES, key.clone()).or_absent()));
+    let actions = vec![
+        Action::update(&COMMUNITIES, CommunityMemberKey { community, user }, unmarked),
+        Action::delete(&COMMUNITIES, BanKey { community, user }).or_absent(),
+    ];
     let reason = "The user owns a group chat of the community.".to_owned();
-    Step::new(actions, &checkpoint, counts, Then::Fail(reason))
+    Step::new(actions, checkpoint, counts, Then::Fail(reason))
 }
 
 /// Returns the actions that withdraw the user's pending requests at these group chats.
