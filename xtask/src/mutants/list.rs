@@ -248,6 +248,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
             "exploration::scenarios::rebuild_that_replaces_the_older_index_breaks_no_invariant",
         ]),
     },
+    // A rebuild after a cancelled one waits for no batches from before the cancel.
+    Mutant {
+        name: "rebuild-after-cancel-without-pause",
+        file: "rebuild/steps.rs",
+        text: "config.written.is_empty() && config.dropping.is_empty()",
+        replacement: "config.written.is_empty()",
+        tests: Library(&["exploration::scenarios::rebuild_after_a_cancelled_one_breaks_no_invariant"]),
+    },
     // A stamp may create an item that was deleted.
     Mutant {
         name: "stamp-creates-items",

@@ -49,7 +49,7 @@ pub(super) fn explore(scenario: Scenario) -> Explored {
     let started = Instant::now();
     let mut explorer = Explorer::new(scenario);
     let mut found = Found::default();
-    found.add(&State::new(scenario.left), (0, 0));
+    found.add(&State::first(&scenario), (0, 0));
     let mut depth = 0;
     let broken = search(&mut explorer, &mut found, &mut depth).or_else(|| {
         let lost = found.without_rest()?;
@@ -73,7 +73,7 @@ pub(super) fn explore(scenario: Scenario) -> Explored {
 /// Returns the first counter-example of an invariant that one state or one step breaks.
 fn search(explorer: &mut Explorer, found: &mut Found, depth: &mut usize) -> Option<Broken> {
     let scenario = explorer.scenario;
-    let mut layer = vec![State::new(scenario.left)];
+    let mut layer = vec![State::first(&scenario)];
     let mut number = 0;
     while !layer.is_empty() {
         let mut next = Vec::new();
@@ -117,7 +117,7 @@ fn trace(explorer: &mut Explorer, found: &Found, mut to: u32) -> Vec<String> {
         to = before;
     }
     explorer.describes = true;
-    let mut state = State::new(explorer.scenario.left);
+    let mut state = State::first(&explorer.scenario);
     let steps = places.into_iter().rev().map(|place| {
         let successor = explorer.successors(&state).swap_remove(place as usize);
         state = successor.state.expect("the step broke no invariant before");

@@ -19,6 +19,8 @@ pub(super) struct Scenario {
     pub(super) clocks: &'static [Clock],
     /// Whether the older generation is not written any more while the new one is filled.
     pub(super) replaces: bool,
+    /// Whether the world begins in such a rebuild, whose order was stopped.
+    pub(super) is_replacing: bool,
     /// Whether functions carry out a rebuild, which an operator completes.
     pub(super) by_functions: bool,
     pub(super) left: Budget,
@@ -35,12 +37,17 @@ pub(super) enum Clock {
 
 impl Scenario {
     pub(super) fn new(name: &'static str, keys: usize, batch: usize, left: Budget) -> Self {
-        Self { name, keys, batch, clocks: &[Clock::Behind], replaces: false, by_functions: false, left }
+        let clocks = &[Clock::Behind];
+        Self { name, keys, batch, clocks, replaces: false, is_replacing: false, by_functions: false, left }
     }
 
     /// Whether some item may go to quarantine.
     const fn has_quarantine(&self) -> bool {
         self.left.poison > 0 || self.left.refused > 0
+    }
+
+    const fn has_rebuild(&self) -> bool {
+        self.is_replacing || self.left.rebuilds > 0
     }
 }
 
@@ -182,7 +189,7 @@ impl Explorer {
             // Time passes by other steps, nothing reads what is kept, and every document is searchable at once.
             Call::Pause | Call::Keep | Call::Refresh => true,
             // Only an operator changes the config item, and one order at a time is carried out.
-            Call::ReadConfig => role == Role::Operator || self.scenario.left.rebuilds == 0,
+            Call::ReadConfig => role == Role::Operator || !self.scenario.has_rebuild(),
             // The objects that a redrive finds are those from before its start, and only a redrive deletes one.
             Call::Failures { .. } | Call::ReadFailure { .. } | Call::DeleteFailure { .. } => {
                 self.scenario.left.kills == 0

@@ -204,6 +204,14 @@ fn cancelled_rebuild_that_replaces_the_older_index_breaks_no_invariant() {
     holds(Scenario { replaces: true, ..Scenario::new("rebuild, replaces, cancelled", 1, 1, left) });
 }
 
+/// After the cancel no index is written, but batches from before it may still run.
+#[test]
+fn rebuild_after_a_cancelled_one_breaks_no_invariant() {
+    let left = Budget { rebuilds: 0, cancels: 1, ..rebuild() };
+    let scenario = Scenario::new("rebuild after a cancelled one", 1, 2, left);
+    holds(Scenario { replaces: true, is_replacing: true, ..scenario });
+}
+
 #[test]
 fn rebuild_that_is_stopped_breaks_no_invariant() {
     short_batches("rebuild, stopped", Budget { writes: sized(1, 2), zombies: 0, stops: 1, ..rebuild() });

@@ -1,6 +1,7 @@
 //! A state of the exploration: the world, the invocations that run in it, and what may still happen.
 
 use super::calls::Call;
+use super::explorer::Scenario;
 use super::histories::Id;
 use super::leaf::KEYS;
 use super::world::World;
@@ -123,8 +124,10 @@ impl Budget {
 }
 
 impl State {
-    pub(super) fn new(left: Budget) -> Self {
-        Self { world: World::new(), running: Vec::new(), late: Vec::new(), damaged: [false; KEYS], left }
+    /// Returns the state in which a scenario begins.
+    pub(super) fn first(scenario: &Scenario) -> Self {
+        let world = if scenario.is_replacing { World::replacing() } else { World::new() };
+        Self { world, running: Vec::new(), late: Vec::new(), damaged: [false; KEYS], left: scenario.left }
     }
 
     pub(super) fn current(&self) -> Option<usize> {

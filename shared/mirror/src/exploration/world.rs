@@ -80,6 +80,17 @@ impl World {
         }
     }
 
+    /// Returns a world in which the generation 1 is filled, and the generation 0 serves but is not written any more.
+    pub(super) fn replacing() -> Self {
+        let world = Self::new();
+        let stages = [Stage::Dropping, Stage::Written(Phase::Filling), Stage::Absent, Stage::Absent];
+        Self {
+            indexes: [Some(Index::default()), Some(Index::default()), None, None],
+            config: world.config.map(|config| Config { replaces: true, stages, last: 2, ..config }),
+            ..world
+        }
+    }
+
     /// Returns a clock's time in microseconds.
     pub(super) fn time(&self, tick: u8) -> i64 {
         i64::from(self.day) * DAY + i64::from(tick)
