@@ -3,6 +3,9 @@
 //! It serves one request at a time. For each page of a scan or query without a `Limit` it reads all remaining items,
 //! and then cuts the page at 1 MB. So [`Dynoxide::endpoint`] is for callers that set a `Limit`, as the platform does,
 //! and [`Dynoxide::front`] for all others.
+//!
+//! It keeps the responses of transactions for ten minutes, in which DynamoDB answers a repeated one with them. So its
+//! memory grows with the writes of the last ten minutes: an import into tracker of 120 rows a second takes about 130 MB.
 
 mod front;
 
