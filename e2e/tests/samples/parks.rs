@@ -1,8 +1,8 @@
 //! The samples of parks: a few real places of each kind, and the items that are derived from them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use local::Progress;
 use local::progress::Event;
@@ -46,9 +46,8 @@ const ITEMS: [(&str, usize); 7] = [
     ("rel", 5 + 2 * 2 + 1),
 ];
 
-fn some() -> Samples {
-    some_of(Size::World)
-}
+/// Those of the world sample, which takes seconds to read.
+static WORLD: LazyLock<Samples> = LazyLock::new(|| some_of(Size::World));
 
 fn some_of(size: Size) -> Samples {
     let mut samples = Samples::read(size).unwrap();
@@ -100,11 +99,11 @@ fn all_items() -> BTreeMap<String, usize> {
 }
 
 async fn second_load_creates_nothing() {
-    let (cairn, samples) = (Cairn::start().await, some());
+    let (cairn, samples) = (Cairn::start().await, &*WORLD);
     let all: u64 = ITEMS.iter().map(|(_, count)| *count as u64).sum();
-    assert_eq!(load(&cairn, &samples).await, (all, 0));
+    assert_eq!(load(&cairn, samples).await, (all, 0));
     assert_eq!(items(&cairn).await, all_items());
-    assert_eq!(load(&cairn, &samples).await, (0, all));
+    assert_eq!(load(&cairn, samples).await, (0, all));
     assert_eq!(items(&cairn).await, all_items());
     cairn.caught_up().await;
     let visitor = cairn.visitor();
@@ -121,8 +120,8 @@ async fn second_load_creates_nothing() {
 }
 
 async fn deleted_sample_items_are_not_recreated() {
-    let (cairn, samples) = (Cairn::start().await, some());
-    let (all, _) = load(&cairn, &samples).await;
+    let (cairn, samples) = (Cairn::start().await, &*WORLD);
+    let (all, _) = load(&cairn, samples).await;
     let admin = cairn.administrator().await;
     let activities = admin.get("/parks/activities/iceland_travel?type=camping").await.is(200);
     let [one, other] = [0, 1].map(|at| activities["items"][at]["number"].as_u64().unwrap());
@@ -133,7 +132,7 @@ async fn deleted_sample_items_are_not_recreated() {
     let airport = admin.get("/parks/facilities/us_west_airports").await.is(200)["items"][0]["number"].clone();
     let airport = format!("/parks/facilities/us_west_airports/accessPoint/{airport}");
     admin.delete(&format!("{airport}?cascade=true")).await.is(204);
-    let (made, present) = load(&cairn, &samples).await;
+    let (made, present) = load(&cairn, samples).await;
     // Neither product gets dates.
     assert_eq!((made, present), (0, all - 2 * 139));
     assert_eq!(admin.get(&airport).await.is(200)["isDeleted"], json!(true));
@@ -141,37 +140,37 @@ async fn deleted_sample_items_are_not_recreated() {
 }
 
 async fn items_of_a_deleted_collection_are_skipped() {
-    let (cairn, samples) = (Cairn::start().await, some());
+    let (cairn, samples) = (Cairn::start().await, &*WORLD);
     cairn.collection("iceland_travel", "Travel").await;
     cairn.administrator().await.delete("/parks/collections/iceland_travel").await.is(204);
-    load(&cairn, &samples).await;
+    load(&cairn, samples).await;
     assert_eq!(items(&cairn).await["facility"], 6 - 3);
-    load(&cairn, &samples).await;
+    load(&cairn, samples).await;
 }
 
 async fn interrupted_load_is_completed_by_the_next() {
-    let (cairn, samples) = (Cairn::start().await, some());
+    let (cairn, samples) = (Cairn::start().await, &*WORLD);
     // One response for each item, except the dates, which have one response for each product.
     let answers: usize = ITEMS.iter().map(|(_, count)| count).sum::<usize>() - 2 * 139 + 2;
     // The last requests are concurrent, and may all be answered before loading stops.
     for after in 1..=answers - 8 {
-        break_off(&cairn, &samples, after).await;
+        break_off(&cairn, samples, after).await;
     }
-    let (made, present) = load(&cairn, &samples).await;
+    let (made, present) = load(&cairn, samples).await;
     let all: usize = ITEMS.iter().map(|(_, count)| count).sum();
     assert_eq!((made + present) as usize, all);
     assert_eq!(items(&cairn).await, all_items());
-    assert_eq!(load(&cairn, &samples).await, (0, all as u64));
+    assert_eq!(load(&cairn, samples).await, (0, all as u64));
 }
 
 async fn world_after_small_creates_the_missing_items() {
-    let (cairn, small, world) = (Cairn::start().await, some_of(Size::Small), some());
+    let (cairn, small, world) = (Cairn::start().await, some_of(Size::Small), &*WORLD);
     let (of_small, _) = load(&cairn, &small).await;
     let all: u64 = ITEMS.iter().map(|(_, count)| *count as u64).sum();
     // The collections, two states, their capitols, a route, their activities, and the relationships of these.
     assert_eq!(of_small, 7 + 2 + 3 + 3 + 3 + 2 * 2);
-    assert_eq!(load(&cairn, &world).await, (all - of_small, of_small));
+    assert_eq!(load(&cairn, world).await, (all - of_small, of_small));
     assert_eq!(items(&cairn).await, all_items());
     assert_eq!(load(&cairn, &small).await, (0, of_small));
-    assert_eq!(load(&cairn, &world).await, (0, all));
+    assert_eq!(load(&cairn, world).await, (0, all));
 }

@@ -180,6 +180,7 @@ fn text(sample: &Map<String, Value>, name: &str) -> Result<String, SampleError> 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::sync::LazyLock;
 
     use geometry::{Checked, InvalidShape, Kind, Limits};
 
@@ -196,10 +197,13 @@ mod tests {
         names.chain(relationships).collect()
     }
 
+    /// The world sample, which takes seconds to read.
+    static WORLD: LazyLock<Samples> = LazyLock::new(|| Samples::read(Size::World).unwrap());
+
     #[test]
     fn world_sample_has_all_features_as_requests() {
-        let samples = Samples::read(Size::World).unwrap();
-        let geozones = geozones(&samples).count();
+        let samples = &*WORLD;
+        let geozones = geozones(samples).count();
         assert_eq!((geozones, samples.features.len(), samples.collections.len()), (3542, 3542 + 3994, 7));
         let activities = samples.activities.iter().map(|activity| &activity.feature);
         let mut bodies = samples.features.iter().chain(activities).map(|feature| &feature.body);
@@ -207,24 +211,23 @@ mod tests {
         let products = samples.activities.iter().filter(|activity| activity.product.is_some()).count();
         let counts = (samples.activities.len(), products, samples.relationships.len());
         assert_eq!(counts, (693, 45, 1750));
-        assert_eq!(names(&samples).len(), 3542 + 3994 + 693 + 1750, "no item is in both folders");
+        assert_eq!(names(samples).len(), 3542 + 3994 + 693 + 1750, "no item is in both folders");
     }
 
     #[test]
     fn small_sample_is_a_subset_of_the_world_sample() {
-        let (small, world) = (Samples::read(Size::Small).unwrap(), Samples::read(Size::World).unwrap());
+        let (small, world) = (Samples::read(Size::Small).unwrap(), &*WORLD);
         assert_eq!((geozones(&small).count(), small.features.len()), (53, 53 + 65));
         let products = small.activities.iter().filter(|activity| activity.product.is_some()).count();
         assert_eq!((small.activities.len(), products, small.relationships.len()), (17, 2, 41));
-        assert!(names(&small).is_subset(&names(&world)));
+        assert!(names(&small).is_subset(&names(world)));
         let bodies: BTreeSet<&String> = world.features.iter().map(|feature| &feature.body).collect();
         assert!(small.features.iter().all(|feature| bodies.contains(&feature.body)));
     }
 
     #[test]
     fn every_sample_boundary_meets_the_rules() {
-        let samples = Samples::read(Size::World).unwrap();
-        let refused: Vec<String> = geozones(&samples)
+        let refused: Vec<String> = geozones(&WORLD)
             .filter_map(|geozone| {
                 let refused = check(geozone).err()?;
                 Some(format!("{} ({}): {refused:?}", geozone.name, geozone.display_name))
