@@ -4,7 +4,7 @@
 //! and then cuts the page at 1 MB. So [`Dynoxide::endpoint`] is for callers that set a `Limit`, as the platform does,
 //! and [`Dynoxide::front`] for all others.
 //!
-//! It keeps the responses of transactions for ten minutes, in which DynamoDB answers a repeated one with them. So its
+//! For ten minutes it keeps the response of each transaction, as DynamoDB does for requests that are sent again. So its
 //! memory grows with the writes of the last ten minutes: an import into tracker of 120 rows a second takes about 130 MB.
 
 mod front;

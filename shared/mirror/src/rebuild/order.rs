@@ -20,7 +20,7 @@ pub struct Rebuild {
     /// Whether the new index serves even if items of it are in quarantine.
     pub accepts_quarantine: bool,
     /// How long a state must last to be a difference in the audit of the new index, before it serves. `None` stands for
-    /// no audit. A short time does no harm: a write that is on its way is repaired in vain.
+    /// no audit. If it is short, the audit also repairs documents whose next write is about to arrive, which does no harm.
     pub audit: Option<Duration>,
     /// For how long a step is tried again after a passing fault.
     pub patience: Duration,
