@@ -1,9 +1,10 @@
 // The alarms of a system, optionally with that of its routes.
+import { Fn } from 'aws-cdk-lib';
 import { CfnAlarm, type CfnAlarmProps } from 'aws-cdk-lib/aws-cloudwatch';
 
 import { polls, type Operation, type Socket, type System } from './declaration.ts';
 import { id } from './names.ts';
-import { GIVEN_UP_SECONDS } from './sources.ts';
+import { GIVEN_UP_SECONDS, mappingId } from './sources.ts';
 import type { SystemStack } from './system.ts';
 
 // The handler that audits search.
@@ -91,6 +92,7 @@ export class Alarms {
       switch (source.kind) {
         case 'streams':
           this.mirror(source.handler);
+          this.stack.mirrored.forEach((table) => this.polling(source.handler, table.name));
           this.reader(source.handler, 'the mirror', 'stream records');
           break;
         case 'schedule':
@@ -98,6 +100,7 @@ export class Alarms {
           break;
         case 'records':
           this.records(source.handler);
+          this.stack.streamed.forEach((table) => this.polling(source.handler, table.name));
           this.reader(source.handler, 'this reader of the streams', `stream records of ${source.handler}`);
           break;
         case 'socket':
@@ -169,6 +172,21 @@ export class Alarms {
     this.add(id(name, 'QuarantineAlarm'), 'quarantines', 'Items cannot be indexed: see cairn quarantine ls.', {
       metricName: 'Quarantined',
       dimensions: this.ofOperation(name),
+    });
+  }
+
+  // The alarm on a mapping that polls no stream. One that polls reports how many records it found, 0 of an idle table.
+  private polling(name: string, table: string): void {
+    const mapping = mappingId(name, table);
+    const silent = 'Lambda has not read the stream of the table for ten minutes.';
+    this.add(`${mapping}SilentAlarm`, `${name} does not poll ${table}`, silent, {
+      namespace: 'AWS/Lambda',
+      metricName: 'PolledEventCount',
+      dimensions: { EventSourceMappingUUID: Fn.ref(mapping) },
+      threshold: 0,
+      evaluationPeriods: 2,
+      comparisonOperator: 'LessThanThreshold',
+      treatMissingData: 'breaching',
     });
   }
 

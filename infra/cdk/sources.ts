@@ -101,7 +101,7 @@ function stream(
   { name, table }: Streamed,
   settings: Partial<CfnEventSourceMappingProps>,
 ): void {
-  new CfnEventSourceMapping(stack, id(operation.name, '') + id(name, 'Source'), {
+  new CfnEventSourceMapping(stack, mappingId(operation.name, name), {
     functionName: lambda.ref,
     eventSourceArn: table.attrStreamArn,
     startingPosition: 'TRIM_HORIZON',
@@ -110,8 +110,15 @@ function stream(
     // Limited by age, below the 24 h retention of a stream, and not by attempts.
     maximumRecordAgeInSeconds: GIVEN_UP_SECONDS,
     destinationConfig: putAside(stack),
+    // The alarm on a mapping that does not poll watches `PolledEventCount`.
+    metricsConfig: { metrics: ['EventCount'] },
     ...settings,
   });
+}
+
+// The resource that maps a table's stream to a function.
+export function mappingId(operation: string, table: string): string {
+  return id(operation, '') + id(table, 'Source');
 }
 
 // The destination of discarded events.

@@ -58,14 +58,15 @@ pub fn index_grants(system: &'static System) -> Vec<Grant> {
     grants
 }
 
-/// Returns the grants of a sweep: find and delete tombstones through the write aliases that the config item names.
+/// Returns the grants of a sweep: refresh the indexes that the config item names, and find and delete tombstones through
+/// their write aliases.
 pub fn sweep_grants(system: &System) -> Vec<Grant> {
-    let search = |path| Grant {
+    let search = |path: &str| Grant {
         action: "es:ESHttpPost",
-        resource: Resource::Search { path: format!("{}-{GENERATION}-write/{path}", system.name) },
+        resource: Resource::Search { path: format!("{}-{GENERATION}{path}", system.name) },
     };
-    let state = Resource::Table(state_table_name(system.name));
-    vec![Grant { action: "dynamodb:GetItem", resource: state }, search("_search"), search("_bulk")]
+    let state = Grant { action: "dynamodb:GetItem", resource: Resource::Table(state_table_name(system.name)) };
+    vec![state, search("/_refresh"), search("-write/_search"), search("-write/_bulk")]
 }
 
 /// Returns the grants of an audit: those of a batch, to repair as a record would, and those to scan the tables, refresh

@@ -57,8 +57,8 @@ pub trait Index: Sync {
     /// After a fault, the request may still have been carried out.
     fn bulk(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
 
-    /// Sends a bulk request of deletes. Every search that starts after the response sees its result. The lines must
-    /// start with `REQUIRE_ALIAS`, since deletes alone would create a missing index.
+    /// Sends a bulk request of deletes. The lines must start with `REQUIRE_ALIAS`, since deletes alone would create a
+    /// missing index.
     fn delete_tombstones(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
 
     /// Finds at most `limit` tombstones that were written before this time, in milliseconds since

@@ -1,12 +1,12 @@
 //! The alarms of a system, optionally with that of its routes.
 
-use table::schema::{EventSource, System, dead_letter_queue};
+use table::schema::{EventSource, System, Table, dead_letter_queue};
 use web::metrics::NAMESPACE;
 
 use super::function::Function;
 use super::names;
 use super::node::{Map, Node, reference, sub};
-use super::sources::GIVEN_UP_SECONDS;
+use super::sources::{GIVEN_UP_SECONDS, mapping_name};
 
 const ALARM: &str = "AWS::CloudWatch::Alarm";
 
@@ -214,6 +214,24 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
     for source in system.sources.iter().filter(is_stream) {
         let Some(reader) = functions.iter().find(|function| source.calls(function.name)) else { continue };
         let of_mirror = matches!(source, EventSource::Streams { .. });
+        let tables: Vec<&Table> = if of_mirror { system.mirrored().collect() } else { system.streams().collect() };
+        // Nothing calls the reader then, so no metric of the function tells. A mapping that polls reports how many
+        // records it found, 0 of an idle table.
+        alarms.extend(tables.into_iter().map(|table| {
+            let mapping = mapping_name(reader, table);
+            let alarm = Alarm {
+                name: format!("{name} {} does not poll {}", reader.name, table.name),
+                about: "Lambda has not read the stream of the table for ten minutes.",
+                namespace: "AWS/Lambda",
+                metric: "PolledEventCount",
+                dimensions: vec![("EventSourceMappingUUID".to_owned(), reference(&mapping))],
+                // Only a period without data.
+                rings: Rings::Below(0),
+                periods: 2,
+                ..base
+            };
+            (format!("{mapping}SilentAlarm"), alarm)
+        }));
         alarms.extend([
             (
                 reader.resource("ThrottlesAlarm"),

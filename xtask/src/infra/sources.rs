@@ -97,9 +97,15 @@ fn stream(system: &System, function: &Function, table: &Table, (batch, parallel)
         // The limit is an age below the 24 h of a stream's retention, not a number of attempts.
         "MaximumRecordAgeInSeconds" => GIVEN_UP_SECONDS,
         "DestinationConfig" => put_aside(system),
+        // The alarm on a mapping that does not poll watches `PolledEventCount`.
+        "MetricsConfig" => map! { "Metrics" => list!["EventCount"] },
     };
-    let name = format!("{}{}", function.resource(""), resource(table.name, "Source"));
-    (name, map! { "Type" => "AWS::Lambda::EventSourceMapping", "Properties" => properties })
+    (mapping_name(function, table), map! { "Type" => "AWS::Lambda::EventSourceMapping", "Properties" => properties })
+}
+
+/// Returns the name of the resource that maps a table's stream to a function.
+pub fn mapping_name(function: &Function, table: &Table) -> String {
+    format!("{}{}", function.resource(""), resource(table.name, "Source"))
 }
 
 /// The maximum number of stream records in one invocation of the mirror. The other limit is 6 MB.

@@ -1,11 +1,11 @@
 //! The mutants. `SCHEDULES` are the random schedules of the simulator, and `exploration` is the explorer.
 //!
 //! These faults that were thought of have no mutant:
-//! - a cached config item, an eventually consistent scan, and a swap without a refresh: the simulated engines show every
-//!   write at once, so only tests on real engines could find them;
+//! - a cached config item: the schedules of a test share the process, so any cache would break them for that reason;
 //! - a bulk operation without a version, or an update that merges (`doc_as_upsert`): the simulated index refuses both;
-//! - deletes that are sent before writes, and searchability by the last record alone: no code decides either. Tombstones
-//!   are writes, and a document is created from the last image;
+//! - deletes that are sent before writes, searchability by the last record alone, and updates of hidden items that are
+//!   skipped: no code decides any of it. Tombstones are writes, and a document or a tombstone is created from the last
+//!   image;
 //! - a counter of versions that starts again at zero: revisions are times, and are in the table;
 //! - a repair that reads the item first: it settles by the same code as a batch (`item-before-version`);
 //! - no tombstone for an absent item whose document was swept (`version.or(settle.own)` in `machine.rs`): no scenario of
@@ -154,6 +154,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
         replacement: "self.fold = Some(fold(None, Change { old, new }));",
         tests: Library(&["exploration::scenarios::slow_clocks_break_no_invariant", SCHEDULES]),
     },
+    // A deleted item gets a tombstone only where the index has a document of it.
+    Mutant {
+        name: "no-tombstone-without-a-document",
+        file: "machine.rs",
+        text: "(Decision::Tombstone(version), _) => vec![tombstone(version)],",
+        replacement: "(Decision::Tombstone(_), _) => vec![Task::Settle(Settle::new(self.id, target))],",
+        tests: Library(&["exploration::scenarios::slow_clocks_break_no_invariant", SCHEDULES]),
+    },
     // The checkpoint is the last record of a group.
     Mutant {
         name: "last-record-reported",
@@ -193,6 +201,17 @@ pub(super) const MUTANTS: &[Mutant] = &[
         file: "lines.rs",
         text: "now_micros.div_euclid(1000).saturating_sub(retention)",
         replacement: "now_micros.div_euclid(1000).saturating_sub(retention.min(0))",
+        tests: Library(&["exploration::scenarios::sweeps_break_no_invariant", SCHEDULES]),
+    },
+    // The age of a tombstone is that of its revision. It may be written long after that.
+    Mutant {
+        name: "tombstone-aged-by-its-revision",
+        file: "lines.rs",
+        text: r##"    let _ = writeln!(lines, r#","deleted":true,"deletedAt":{}}}"#, now_micros.div_euclid(1000));
+"##,
+        replacement: r##"    let written = now_micros.min(i64::try_from(version / 2).unwrap_or_default());
+    let _ = writeln!(lines, r#","deleted":true,"deletedAt":{}}}"#, written.div_euclid(1000));
+"##,
         tests: Library(&["exploration::scenarios::sweeps_break_no_invariant", SCHEDULES]),
     },
     // A document is deleted although it was written after its tombstone was found.
@@ -282,6 +301,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
         replacement: "(settle::repair(version, present), Versioning::External)",
         tests: Library(&["exploration::scenarios::repairs_break_no_invariant"]),
     },
+    // A repair does not consider the document.
+    Mutant {
+        name: "repair-without-the-version",
+        file: "machine.rs",
+        text: "(settle::repair(version, present), Versioning::ExternalGte)",
+        replacement: "(settle::repair(None, present), Versioning::ExternalGte)",
+        tests: Library(&["exploration::scenarios::repairs_break_no_invariant"]),
+    },
     // Batches are written while another index is about to be published.
     Mutant {
         name: "pause-ignored",
@@ -316,6 +343,70 @@ pub(super) const MUTANTS: &[Mutant] = &[
         text: "mapping: mapping.version, phase: Phase::Filling };",
         replacement: "mapping: mapping.version, phase: Phase::Audited };",
         tests: Library(&["exploration::scenarios::rebuild_breaks_no_invariant", SCHEDULES]),
+    },
+    // Readers search a new index before searches find all of its documents.
+    Mutant {
+        name: "swap-without-refresh",
+        file: "rebuild/steps.rs",
+        text: r"    ports.index().refresh(&generation.index).await?;
+    progress(Progress::Filled);
+",
+        replacement: r"    progress(Progress::Filled);
+",
+        tests: Library(&["simulation::rebuilds::new_index_serves_once_searches_find_its_documents"]),
+    },
+    // A segment continues after a page that is not written yet.
+    Mutant {
+        name: "checkpoint-before-its-page",
+        file: "fill.rs",
+        text: r"        let refusal_deadline = after(",
+        replacement: r"        ports.state().save(&generation.index, table, segment, next.as_ref()).await?;
+        let refusal_deadline = after(",
+        tests: Library(&["exploration::scenarios::rebuild_that_is_stopped_breaks_no_invariant", SCHEDULES]),
+    },
+    // The tables are read eventually consistent.
+    Mutant {
+        name: "eventually-consistent-scan",
+        file: "engines/items.rs",
+        text: ".segment(number(segment.number)?)",
+        replacement: ".segment(number(segment.number)?).consistent_read(false)",
+        tests: Engines(&["every_read_of_a_table_is_consistent"]),
+    },
+    // The config item is read eventually consistent.
+    Mutant {
+        name: "eventually-consistent-config",
+        file: "engines/state.rs",
+        text: "self.client.get_item().table_name(&self.table).consistent_read(true)",
+        replacement: "self.client.get_item().table_name(&self.table)",
+        tests: Engines(&["every_read_of_a_table_is_consistent"]),
+    },
+    // An order publishes its config item although another order has published one.
+    Mutant {
+        name: "unconditional-publish",
+        file: "engines/state.rs",
+        text: r#"before => (before, "epoch = :value"),"#,
+        replacement: r#"before => (before, "epoch >= :value"),"#,
+        tests: Engines(&["tables_keep_the_contract"]),
+    },
+    // An audit lists the documents that searches happen to find.
+    Mutant {
+        name: "audit-without-refresh",
+        file: "audit/run.rs",
+        text: "retry_passing(ports.time(), || ports.index().refresh(index)).await",
+        replacement: r"let _ = (ports, index);
+        Ok(())",
+        tests: Library(&["simulation::audits::difference_of_a_moment_ago_is_found"]),
+    },
+    // An audit takes a key for a difference that changes between its looks.
+    Mutant {
+        name: "audit-confirms-what-changes",
+        file: "audit/run.rs",
+        text: "if look == suspect.look =>",
+        replacement: "if look == suspect.look || suspect.looks < MAX_LOOKS =>",
+        tests: Library(&[
+            "simulation::audits::item_that_changes_all_the_time_is_skipped",
+            "simulation::audits::audit_among_writes_and_faults_repairs_every_damage_and_raises_no_false_alarm",
+        ]),
     },
     // A write clears the marker of a later revision.
     Mutant {

@@ -191,6 +191,26 @@ fn no_test_is_passed_over() {
     }
 }
 
+/// A name of four words or more in a document is that of a test or a function.
+#[test]
+fn documents_name_existing_tests() {
+    let code: Vec<String> = files("", "rs").into_iter().map(|file| file.text).collect();
+    let functions: BTreeSet<&str> = code
+        .iter()
+        .flat_map(|text| text.split("fn ").skip(1))
+        .map(|rest| rest.split(|part: char| !part.is_ascii_alphanumeric() && part != '_').next().unwrap_or_default())
+        .collect();
+    for file in files("", "md") {
+        for quoted in file.text.split('`').skip(1).step_by(2) {
+            let name = quoted.rsplit("::").next().unwrap_or_default();
+            let is_name = name.chars().all(|part| part.is_ascii_lowercase() || part.is_ascii_digit() || part == '_');
+            if is_name && name.split('_').filter(|word| !word.is_empty()).count() >= 4 {
+                assert!(functions.contains(name), "{} names `{quoted}`, which does not exist", file.path);
+            }
+        }
+    }
+}
+
 #[test]
 fn what_says_that_it_is_generated_is() {
     let generated: BTreeSet<String> = xtask::artefacts().into_iter().map(|artefact| artefact.path).collect();

@@ -181,6 +181,7 @@ async fn tombstones(index: &impl Index, first: &str, write: &str) -> Result<(), 
     let answer = delete(&missing, &after).await?.into_iter().next();
     same("a sweep of an alias that is missing", answer, Some((404, "index_not_found_exception".to_owned())))?;
     same("creates no index", index.create(&missing, &index_body(MAPPING, "unused")?).await?, true)?;
+    index.refresh(first).await?;
     same("a tombstone that is deleted", found().await?, named(&["t#2"]))?;
     same("its version", index.versions(write, &["t#1"]).await?, vec![None])
 }

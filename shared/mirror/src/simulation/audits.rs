@@ -267,6 +267,19 @@ fn each_kind_of_difference_is_found_and_repaired() {
     }
 }
 
+/// The index lists a document only after a refresh.
+#[test]
+fn difference_of_a_moment_ago_is_found() {
+    let shared = mirrored_leaf();
+    let from = shared.world_len();
+    put(&shared, "b", Some(leaf("just written", 10)));
+    deliver_from(&shared, from);
+    shared.world().put_silently(&key("b"), None);
+    let repaired = audit(&shared, OPTIONS);
+    assert_eq!(counts(&repaired), [(DifferenceKind::Ghost, (1, 1, 0))].into());
+    assert_equal(&shared, "just written");
+}
+
 #[test]
 fn equal_index_has_no_difference() {
     let hidden = with(leaf("hidden", 10), "hidden", json!({ "BOOL": true }));

@@ -25,7 +25,9 @@ impl Fixture for Shared {
     }
 
     async fn visible(&self, alias: &str) -> Result<Vec<String>, Fault> {
-        Ok(self.world().search.visible(alias).into_keys().collect())
+        let mut world = self.world();
+        let now = world.now;
+        Ok(world.search.found(alias, now))
     }
 
     async fn kept(&self, name: &str) -> Result<String, Fault> {

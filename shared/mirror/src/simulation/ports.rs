@@ -72,7 +72,7 @@ impl Index for Shared {
 
     async fn tombstones(&self, alias: &str, before: i64, limit: usize) -> Result<Vec<Tombstone>, Fault> {
         let alias = alias.to_owned();
-        self.ask(Call::Tombstones, move |world, _| Ok(world.search.tombstones(&alias, before, limit))).await
+        self.ask(Call::Tombstones, move |world, _| Ok(world.search.tombstones(&alias, before, limit, world.now))).await
     }
 
     async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
@@ -104,7 +104,7 @@ impl Index for Shared {
 
     async fn refresh(&self, index: &str) -> Result<(), Fault> {
         let index = index.to_owned();
-        self.ask(Call::Refresh, move |world, _| world.search.exists(&index).then_some(()).ok_or_else(missing)).await
+        self.ask(Call::Refresh, move |world, _| world.search.refresh(&index).then_some(()).ok_or_else(missing)).await
     }
 
     async fn serve(&self, alias: &str, index: &str) -> Result<(), Fault> {
@@ -115,7 +115,7 @@ impl Index for Shared {
     async fn documents(&self, alias: &str, after: Option<&str>, limit: usize) -> Result<DocumentPage, Fault> {
         let (alias, after) = (alias.to_owned(), after.map(str::to_owned));
         self.ask(Call::Documents, move |world, _| {
-            let mut documents = world.search.all(&alias, after.as_deref());
+            let mut documents = world.search.all(&alias, after.as_deref(), world.now);
             let next = documents.get(limit.saturating_sub(1)).map(|last| last.id.clone());
             documents.truncate(limit);
             Ok(DocumentPage { documents, next })
@@ -125,11 +125,7 @@ impl Index for Shared {
 
     async fn read_documents(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<StoredDocument>>, Fault> {
         let (alias, ids) = (alias.to_owned(), ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
-        self.ask(Call::ReadDocuments, move |world, _| {
-            let all = world.search.all(&alias, None);
-            Ok(ids.iter().map(|id| all.iter().find(|document| document.id == *id).cloned()).collect())
-        })
-        .await
+        self.ask(Call::ReadDocuments, move |world, _| Ok(world.search.read(&alias, &ids))).await
     }
 
     async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
@@ -165,8 +161,11 @@ impl Shared {
                     world.refused_whole |= matches!(status, 400 | 413);
                     (status, Value::Null)
                 }
-                Fate::HalfApplied => world.search.bulk(&alias, &lines, &disturbance),
-                _ => world.search.bulk(&alias, &lines, &Disturbance { unapplied: BTreeSet::new(), ..disturbance }),
+                Fate::HalfApplied => world.search.bulk(&alias, &lines, &disturbance, world.now),
+                _ => {
+                    let disturbance = Disturbance { unapplied: BTreeSet::new(), ..disturbance };
+                    world.search.bulk(&alias, &lines, &disturbance, world.now)
+                }
             };
             world.reached.count_answers(status, &body);
             if fate == Fate::HalfApplied {

@@ -103,6 +103,22 @@ fn rebuild_serves_documents_of_the_new_version_and_keeps_the_old_index() {
     assert!(world.checkpoints.keys().all(|(generation, _)| *generation == index_name("toy", 2)));
 }
 
+#[test]
+fn new_index_serves_once_searches_find_its_documents() {
+    let shared = raised();
+    let found = Mutex::new(None);
+    let look = |step| {
+        if step == Progress::Serving {
+            let mut world = shared.world();
+            let now = world.now;
+            *found.lock().unwrap() = Some(world.search.found("toy", now));
+        }
+    };
+    drive(&shared, rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &look)).unwrap();
+    let ids = ["a", "bb", "ccc"].map(|tree| key(tree).document_id());
+    assert_eq!(found.into_inner().unwrap(), Some(ids.to_vec()));
+}
+
 /// The ghost, the lost and the changed document come from nowhere, as if the scan had failed to notice something.
 #[test]
 fn new_index_is_compared_with_the_tables_before_it_serves() {

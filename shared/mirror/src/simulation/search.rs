@@ -1,11 +1,10 @@
-//! The simulated OpenSearch: bulk requests with external versions, strict mappings, aliases, and the versions of
-//! deletes, which it forgets.
+//! The simulated OpenSearch: bulk requests with external versions, strict mappings, aliases, the versions of deletes,
+//! which it forgets, and searches, which find a write only after a refresh.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::generation::write_alias;
 use crate::lines::Tombstone;
 use crate::ports::StoredDocument;
 
@@ -31,6 +30,10 @@ struct Index {
     /// The number of writes, and the number of the write that created each document.
     writes: u64,
     sequences: BTreeMap<String, u64>,
+    /// What searches find: the documents at the last refresh, with the numbers of the writes that created them.
+    searched: BTreeMap<String, (Document, u64)>,
+    /// When the first write since the last refresh was made, in microseconds.
+    unsearched_since: Option<i64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +44,9 @@ pub(crate) struct Document {
 
 /// There is one node, so its shards' primaries never change.
 const TERM: u64 = 1;
+
+/// The time after which a search finds a write without a refresh, in microseconds.
+const REFRESH_INTERVAL: i64 = 1_000_000;
 
 impl Search {
     pub(crate) fn create(&mut self, name: &str, body: &str) -> bool {
@@ -71,17 +77,29 @@ impl Search {
         self.indexes.remove(index);
     }
 
-    /// Returns the documents that a reader finds through an alias.
+    /// Returns the documents that a reader finds through an alias after a refresh.
     pub(crate) fn visible(&self, alias: &str) -> BTreeMap<String, Document> {
         let index = self.readers.get(alias).and_then(|index| self.indexes.get(index));
         let documents = index.into_iter().flat_map(|index| index.documents.clone());
-        documents.filter(|(_, document)| document.source["deleted"] != json!(true)).collect()
+        documents.filter(|(_, document)| !document.is_tombstone()).collect()
+    }
+
+    /// Returns the ids of the documents that a reader finds through an alias now.
+    pub(crate) fn found(&mut self, alias: &str, now: i64) -> Vec<String> {
+        let index = self.readers.get(alias).and_then(|index| self.indexes.get_mut(index));
+        let found = index.into_iter().flat_map(|index| index.search(now));
+        found.filter(|(_, (document, _))| !document.is_tombstone()).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Lets searches find all that was written to an index. Returns false if the index does not exist.
+    pub(crate) fn refresh(&mut self, index: &str) -> bool {
+        self.indexes.get_mut(index).map(Index::refresh).is_some()
     }
 
     /// Returns the documents of an index except its tombstones.
     pub(crate) fn visible_in(&self, index: &str) -> BTreeMap<String, &Document> {
         let documents = self.indexes.get(index).into_iter().flat_map(|index| &index.documents);
-        let visible = documents.filter(|(_, document)| document.source["deleted"] != json!(true));
+        let visible = documents.filter(|(_, document)| !document.is_tombstone());
         visible.map(|(id, document)| (id.clone(), document)).collect()
     }
 
@@ -106,6 +124,7 @@ impl Search {
             }
             None => index.documents.remove(id),
         };
+        index.refresh();
     }
 
     /// Forgets the versions of deletes, as after a restart or after a minute.
@@ -122,37 +141,38 @@ impl Search {
         &self.indexes[index].documents
     }
 
-    /// Returns all documents and tombstones after this id.
-    pub(crate) fn all(&self, alias: &str, after: Option<&str>) -> Vec<StoredDocument> {
+    /// Returns these documents as they are now, without a refresh.
+    pub(crate) fn read(&self, alias: &str, ids: &[String]) -> Vec<Option<StoredDocument>> {
         let index = self.indexes.values().find(|index| index.write_alias == alias);
-        let documents = index.into_iter().flat_map(|index| &index.documents);
-        let after = documents.filter(|(id, _)| Some(id.as_str()) > after);
-        let stored = after.map(|(id, Document { version, source })| StoredDocument {
-            id: id.clone(),
-            version: *version,
-            source: source.to_string(),
-        });
-        stored.collect()
+        ids.iter().map(|id| Some(index?.documents.get(id)?.stored(id))).collect()
+    }
+
+    /// Finds all documents and tombstones after this id.
+    pub(crate) fn all(&mut self, alias: &str, after: Option<&str>, now: i64) -> Vec<StoredDocument> {
+        let index = self.indexes.values_mut().find(|index| index.write_alias == alias);
+        let found = index.into_iter().flat_map(|index| index.search(now));
+        let after = found.filter(|(id, _)| Some(id.as_str()) > after);
+        after.map(|(id, (document, _))| document.stored(id)).collect()
     }
 
     pub(crate) fn has_tombstones(&self) -> bool {
-        self.indexes.keys().any(|index| !self.tombstones(&write_alias(index), i64::MAX, 1).is_empty())
+        self.indexes.values().any(|index| index.documents.values().any(Document::is_tombstone))
     }
 
     /// Finds the tombstones that were written before this time.
-    pub(crate) fn tombstones(&self, alias: &str, before: i64, limit: usize) -> Vec<Tombstone> {
-        let index = self.indexes.values().find(|index| index.write_alias == alias);
-        let Some(index) = index else { return Vec::new() };
-        let old = index.documents.iter().filter(|(_, document)| {
+    pub(crate) fn tombstones(&mut self, alias: &str, before: i64, limit: usize, now: i64) -> Vec<Tombstone> {
+        let index = self.indexes.values_mut().find(|index| index.write_alias == alias);
+        let found = index.into_iter().flat_map(|index| index.search(now));
+        let old = found.filter(|(_, (document, _))| {
             let written = document.source["deletedAt"].as_i64();
-            document.source["deleted"] == json!(true) && written.is_some_and(|written| written < before)
+            document.is_tombstone() && written.is_some_and(|written| written < before)
         });
-        let found = old.map(|(id, _)| Tombstone { id: id.clone(), sequence: index.sequences[id], term: TERM });
-        found.take(limit).collect()
+        let tombstones = old.map(|(id, (_, sequence))| Tombstone { id: id.clone(), sequence: *sequence, term: TERM });
+        tombstones.take(limit).collect()
     }
 
     /// Carries out a bulk request.
-    pub(crate) fn bulk(&mut self, alias: &str, lines: &str, disturbance: &Disturbance) -> (u16, Value) {
+    pub(crate) fn bulk(&mut self, alias: &str, lines: &str, disturbance: &Disturbance, now: i64) -> (u16, Value) {
         let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let mut operations = Vec::new();
         while let Some(action) = lines.next() {
@@ -171,6 +191,7 @@ impl Search {
             let missing = json!({"index": {"status": 404, "error": error("index_not_found_exception", "no such index")["error"]}});
             return (200, json!({"items": operations.iter().map(|_| missing.clone()).collect::<Vec<_>>()}));
         };
+        index.unsearched_since.get_or_insert(now);
         let ids: Vec<Value> = operations.iter().map(|(_, meta, _)| meta["_id"].clone()).collect();
         let carry = |(place, (kind, meta, source)): (usize, (String, Value, Option<Value>))| {
             let answer = match index.operate(place, &kind, &meta, source, disturbance) {
@@ -216,6 +237,16 @@ pub(crate) struct Disturbance {
     pub(crate) reversed: bool,
 }
 
+impl Document {
+    fn is_tombstone(&self) -> bool {
+        self.source["deleted"] == json!(true)
+    }
+
+    fn stored(&self, id: &str) -> StoredDocument {
+        StoredDocument { id: id.to_owned(), version: self.version, source: self.source.to_string() }
+    }
+}
+
 type Refusal = (u16, &'static str, String);
 
 fn conflict(id: &str, reason: String) -> Refusal {
@@ -223,6 +254,20 @@ fn conflict(id: &str, reason: String) -> Refusal {
 }
 
 impl Index {
+    fn refresh(&mut self) {
+        let searched = self.documents.iter().map(|(id, document)| (id.clone(), (document.clone(), self.sequences[id])));
+        self.searched = searched.collect();
+        self.unsearched_since = None;
+    }
+
+    /// Returns what a search finds.
+    fn search(&mut self, now: i64) -> &BTreeMap<String, (Document, u64)> {
+        if self.unsearched_since.is_some_and(|since| now >= since + REFRESH_INTERVAL) {
+            self.refresh();
+        }
+        &self.searched
+    }
+
     fn operate(
         &mut self,
         place: usize,

@@ -1,8 +1,12 @@
 //! Sweeps that run concurrently with each other and with writes.
 
+use serde_json::json;
+
 use super::executor::{Ended, Invocation, drive};
 use super::scenarios::{deliver_from, leaf, put, serving, visible};
+use super::search::Document;
 use super::world::{Fate, Kind, Shared};
+use crate::generation::index_name;
 use crate::sweep::{Swept, sweep_generations};
 
 const SWEEP: usize = 1;
@@ -12,10 +16,9 @@ fn about_to_delete(shared: &Shared) -> Invocation {
     let mut sweep = Invocation::sweep(shared);
     while sweep.poll(shared, SWEEP).is_none() {
         let mut world = shared.world();
-        let kinds = |kind| world.requests.iter().position(|request| request.kind == kind);
-        match (kinds(Kind::Bulk), kinds(Kind::Read)) {
-            (Some(_), _) => return sweep,
-            (None, read) => world.carry(read.unwrap(), Fate::Answered),
+        match world.requests.iter().position(|request| !matches!(request.kind, Kind::Bulk | Kind::Expired)) {
+            Some(other) => world.carry(other, Fate::Answered),
+            None => return sweep,
         };
     }
     panic!("there is nothing to sweep");
@@ -45,4 +48,21 @@ fn item_restored_at_a_lower_revision_survives_a_sweep_that_found_its_tombstone()
     shared.world().carry(bulk, Fate::Answered);
     assert!(matches!(late.poll(&shared, SWEEP), Some(Ended::Sweep(Ok(Swept { deleted: 0, skipped: 1 })))));
     assert_eq!(visible(&shared), restored);
+}
+
+/// A search finds a deleted tombstone again until the index is refreshed.
+#[test]
+fn sweep_of_many_pages_leaves_no_tombstone() {
+    let shared = serving();
+    let written = shared.world().now / 1000;
+    for number in 0..2_500 {
+        let source = json!({ "deleted": true, "deletedAt": written });
+        let tombstone = Document { version: 11, source };
+        shared.world().search.set(&index_name("toy", 1), &format!("TREE#{number}"), Some(tombstone));
+    }
+    shared.world().now += 26 * 60 * 60 * 1_000_000;
+    let mut swept = Swept::default();
+    drive(&shared, sweep_generations(&shared, table::TOMBSTONES, &mut swept)).unwrap();
+    assert_eq!(swept, Swept { deleted: 2_500, skipped: 0 });
+    assert!(!shared.world().search.has_tombstones());
 }

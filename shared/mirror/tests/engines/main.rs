@@ -4,8 +4,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod process;
+mod reads;
+
+use std::collections::BTreeSet;
 
 use process::{ORCHARD, engines, serve_objects, serve_tables};
+use reads::Requests;
 use table::create_tables;
 
 #[tokio::test]
@@ -13,6 +17,20 @@ async fn tables_keep_the_contract() {
     let engines = engines(&serve_tables().await, "");
     create_tables(engines.dynamodb(), &engines.config, &ORCHARD).await.unwrap();
     mirror::contract::tables(&engines, &ORCHARD).await.unwrap();
+}
+
+/// Every write must be seen, which an engine in process shows to all reads.
+#[tokio::test]
+async fn every_read_of_a_table_is_consistent() {
+    let requests = Requests::default();
+    let engines = engines(&requests.relay(&serve_tables().await), "");
+    create_tables(engines.dynamodb(), &engines.config, &ORCHARD).await.unwrap();
+    mirror::contract::tables(&engines, &ORCHARD).await.unwrap();
+    let reads = requests.reads();
+    let actions: BTreeSet<_> = reads.iter().map(|(action, _)| action.as_str()).collect();
+    assert_eq!(actions, BTreeSet::from(["BatchGetItem", "GetItem", "Query", "Scan"]));
+    let others: BTreeSet<_> = reads.iter().filter(|(_, consistent)| !consistent).collect();
+    assert_eq!(others, BTreeSet::new());
 }
 
 #[tokio::test]

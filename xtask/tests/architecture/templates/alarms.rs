@@ -24,6 +24,7 @@ fn a_system_has_one_alarm_for_its_api_and_those_of_its_event_sources() {
             .flat_map(|(name, _)| ["ErrorsAlarm", "NotInvokedAlarm"].map(|alarm| name.replace("Schedule", alarm)));
         let mut expected = BTreeSet::from(["ApiServerErrorsAlarm", "MirrorQuarantineAlarm"].map(str::to_owned));
         expected.extend(readers.chain(polling));
+        expected.extend(stream_mappings(&template).map(|(name, _)| format!("{name}SilentAlarm")));
         expected.extend(["AuditIndexOverdueAlarm", "AuditIndexDifferencesAlarm"].map(str::to_owned));
         if system == "parks" {
             // Only its documents have shapes.
@@ -52,6 +53,25 @@ fn a_schedule_that_invokes_nothing_rings() {
             let rings = (&alarm["MetricName"], &alarm["ComparisonOperator"], &alarm["TreatMissingData"]);
             assert_eq!(rings, (&"Invocations".into(), &"LessThanThreshold".into(), &"breaching".into()), "{system}");
             assert_eq!(alarm["Threshold"], 1, "{system}");
+        }
+    }
+}
+
+/// A mapping that does not poll reports no metric, and the function that it does not call has none either.
+#[test]
+fn a_stream_that_is_not_polled_rings_within_fifteen_minutes() {
+    for (system, template) in systems() {
+        for (name, mapping) in stream_mappings(&template) {
+            assert_eq!(mapping["MetricsConfig"], json!({ "Metrics": ["EventCount"] }), "{system}: {name}");
+            let alarm = &template["Resources"][format!("{name}SilentAlarm")]["Properties"];
+            let watched = (&alarm["MetricName"], &alarm["Dimensions"]);
+            let dimension = json!([{ "Name": "EventSourceMappingUUID", "Value": { "Ref": name } }]);
+            assert_eq!(watched, (&json!("PolledEventCount"), &dimension), "{system}: {name}");
+            let rings = (&alarm["Threshold"], &alarm["ComparisonOperator"], &alarm["TreatMissingData"]);
+            assert_eq!(rings, (&json!(0), &json!("LessThanThreshold"), &json!("breaching")), "{system}: {name}");
+            let number = |property: &str| alarm[property].as_u64().unwrap();
+            // A period that has begun ends first.
+            assert!((number("EvaluationPeriods") + 1) * number("Period") <= 900, "{system}: {name}");
         }
     }
 }
