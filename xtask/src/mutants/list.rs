@@ -7,9 +7,7 @@
 //!   skipped: no code decides any of it. Tombstones are writes, and a document or a tombstone is created from the last
 //!   image;
 //! - a counter of versions that starts again at zero: revisions are times, and are in the table;
-//! - a repair that reads the item first: it settles by the same code as a batch (`item-before-version`);
-//! - no tombstone for an absent item whose document was swept (`version.or(settle.own)` in `machine.rs`): no scenario of
-//!   the explorer and no schedule has found it so far.
+//! - a repair that reads the item first: it settles by the same code as a batch (`item-before-version`).
 
 use super::Mutant;
 use super::Tests::{Engines, Library};
@@ -119,6 +117,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
         text: "Write::tombstone(self.id, settle.target, version, Versioning::ExternalGte)",
         replacement: "Write::tombstone(self.id, settle.target, version, Versioning::External)",
         tests: Library(&["exploration::scenarios::repairs_break_no_invariant"]),
+    },
+    // A deleted item gets no tombstone while OpenSearch remembers a later one that was swept.
+    Mutant {
+        name: "no-tombstone-below-a-swept-one",
+        file: "machine.rs",
+        text: "if item.is_some() { version } else { version.or(settle.own) }",
+        replacement: "version",
+        tests: Library(&["exploration::scenarios::items_below_a_swept_tombstone_break_no_invariant"]),
     },
     // Settling reads the item before the document's version.
     Mutant {

@@ -39,6 +39,7 @@ async fn config(state: &impl State) -> Result<(), Broken> {
     same("it is read", state.generations().await?, Some(first.clone()))?;
     same("a first epoch again", state.publish(&first).await?, false)?;
     same("a second epoch", state.publish(&second).await?, true)?;
+    same("a second epoch again", state.publish(&second).await?, false)?;
     same("it is read", state.generations().await?, Some(second.clone()))?;
     for (number, phase) in Phase::ALL.into_iter().enumerate() {
         let index = format!("toy-{number:06}");

@@ -19,11 +19,21 @@ pub(super) struct Scenario {
     pub(super) clocks: &'static [Clock],
     /// Whether the older generation is not written any more while the new one is filled.
     pub(super) replaces: bool,
-    /// Whether the world begins in such a rebuild, whose order was stopped.
-    pub(super) is_replacing: bool,
+    pub(super) origin: Origin,
     /// Whether functions carry out a rebuild, which an operator completes.
     pub(super) by_functions: bool,
     pub(super) left: Budget,
+}
+
+/// The world in which a scenario begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Nothing was ever written.
+    Empty,
+    /// An order to replace the older generation was stopped.
+    Replacing,
+    /// A tombstone was swept whose version is above the clocks of all writers. OpenSearch remembers its delete.
+    Swept,
 }
 
 /// The clock of an invocation. It stands still during a day.
@@ -38,7 +48,7 @@ pub(super) enum Clock {
 impl Scenario {
     pub(super) fn new(name: &'static str, keys: usize, batch: usize, left: Budget) -> Self {
         let clocks = &[Clock::Behind];
-        Self { name, keys, batch, clocks, replaces: false, is_replacing: false, by_functions: false, left }
+        Self { name, keys, batch, clocks, replaces: false, origin: Origin::Empty, by_functions: false, left }
     }
 
     /// Whether some item may go to quarantine.
@@ -47,7 +57,7 @@ impl Scenario {
     }
 
     const fn has_rebuild(&self) -> bool {
-        self.is_replacing || self.left.rebuilds > 0
+        matches!(self.origin, Origin::Replacing) || self.left.rebuilds > 0
     }
 }
 

@@ -1,7 +1,7 @@
 //! A state of the exploration: the world, the invocations that run in it, and what may still happen.
 
 use super::calls::Call;
-use super::explorer::Scenario;
+use super::explorer::{Origin, Scenario};
 use super::histories::Id;
 use super::leaf::KEYS;
 use super::world::World;
@@ -126,7 +126,11 @@ impl Budget {
 impl State {
     /// Returns the state in which a scenario begins.
     pub(super) fn first(scenario: &Scenario) -> Self {
-        let world = if scenario.is_replacing { World::replacing() } else { World::new() };
+        let world = match scenario.origin {
+            Origin::Empty => World::new(),
+            Origin::Replacing => World::replacing(),
+            Origin::Swept => World::swept(),
+        };
         Self { world, running: Vec::new(), late: Vec::new(), damaged: [false; KEYS], left: scenario.left }
     }
 

@@ -11,6 +11,9 @@ use crate::generation::Phase;
 /// The number of segments of a scan.
 const SEGMENTS: usize = 4;
 
+/// The version of a remembered delete, which is above every writer.
+const SWEPT: u64 = 1001;
+
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
     /// The number of times that a day has passed.
@@ -89,6 +92,12 @@ impl World {
             config: world.config.map(|config| Config { replaces: true, stages, last: 2, ..config }),
             ..world
         }
+    }
+
+    /// Returns a world in which OpenSearch remembers the delete of each key's tombstone.
+    pub(super) fn swept() -> Self {
+        let register = Register { document: None, deleted: Some(SWEPT), highest: 0 };
+        Self { indexes: [Some(Index { registers: [register; KEYS] }), None, None, None], ..Self::new() }
     }
 
     /// Returns a clock's time in microseconds.
