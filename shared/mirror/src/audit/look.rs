@@ -235,7 +235,9 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
             Wanted::Document(_) if seen.version != Some(rev) => return differs(DifferenceKind::Stale),
             Wanted::Document(wanted) => wanted,
         };
-        let marker_is_stale = seen.marker.is_some_and(|marker| marker <= rev);
+        // Also one above the item: a host whose clock is behind may have lowered the revision. If the marker belongs to a
+        // later state than the one that was just read, the next look differs from this one.
+        let marker_is_stale = seen.marker.is_some();
         let lacks_a_shape = lacks_a_shape(&wanted, &seen.source);
         if canonical(&wanted.source) == seen.canonical {
             let missing = Verdict::Differs(DifferenceKind::MissingShape);

@@ -212,6 +212,7 @@ const DAMAGES: &[Damage] = &[
     }),
     ("marker below its item", DifferenceKind::StaleMarker, |shared| mark(shared, "a", 8)),
     ("marker of a valid document", DifferenceKind::StaleMarker, |shared| mark(shared, "a", 10)),
+    ("marker above a valid document", DifferenceKind::StaleMarker, |shared| mark(shared, "a", 12)),
     ("shape at a coarser level", DifferenceKind::Degraded, |shared| {
         let leaf = with(leaf("right", 10), "area", json!({ "S": "aaaa" }));
         shared.world().put_silently(&key("a"), Some(leaf));

@@ -66,7 +66,8 @@ fn check_key(
     let cured = world.release.cured;
     let poison = item.is_some_and(|item| !cured && (poisonous(item) || (!hidden(item) && has_no_shape(item))));
     match (poison, marked) {
-        (true, marked) if marked != rev => {
+        // It may be above: see below.
+        (true, marked) if marked < rev => {
             return Err(format!("quarantine: {key:?} is quarantined at {rev:?} and its marker says {marked:?}"));
         }
         // A request that was refused as a whole may send a valid item to quarantine.
@@ -74,8 +75,10 @@ fn check_key(
         // The invocation that set the marker was stopped before it could clear it. The key's next write or a repair
         // clears it.
         (false, Some(marked)) if rev.is_none_or(|rev| marked <= rev) && world.cut_short => {}
-        // A slow writer created the item again below a tombstone that was swept. A write above the marker clears it.
-        (false, Some(marked)) if rev.is_some_and(|rev| rev < marked) && world.swept => {}
+        // A host whose clock is behind created the item again, below a tombstone that was swept or whose record was given
+        // up, or stamped it after a foreign write had removed its revision. A write above the marker clears it, or the
+        // next audit.
+        (false, Some(marked)) if rev.is_some_and(|rev| rev < marked) => {}
         (false, Some(marked)) => {
             return Err(format!("quarantine: {key:?} has a marker at {marked} and needs none"));
         }

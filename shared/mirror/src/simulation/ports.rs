@@ -66,7 +66,6 @@ impl<T: Together> Ports for T {
 
 impl Index for Shared {
     async fn delete_tombstones(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
-        self.world().swept = true;
         self.send(Call::DeleteTombstones, alias, lines).await
     }
 

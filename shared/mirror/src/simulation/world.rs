@@ -41,8 +41,6 @@ pub(crate) struct World {
     pub(crate) refused_whole: bool,
     /// Whether an invocation or a repair was stopped before it was finished.
     pub(crate) cut_short: bool,
-    /// Whether tombstones were swept.
-    pub(crate) swept: bool,
     /// The creation time of the next records, in seconds.
     pub(crate) created: i64,
     /// Whether pauses advance the clock. In a schedule it advances by other events.

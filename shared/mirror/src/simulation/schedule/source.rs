@@ -94,6 +94,9 @@ impl Schedule {
             } else {
                 self.checkpoint = failed.unwrap_or(records.end);
             }
+        } else {
+            // Nothing tries again what a zombie reports.
+            self.shared.world().cut_short |= failed.is_some();
         }
         Ok(())
     }
