@@ -14,7 +14,7 @@ use crate::context::fresh;
 use crate::documents::NoShapes;
 use crate::engines::Production;
 use crate::generation::Generation;
-use crate::lines::{REQUIRE_ALIAS, horizon, write_tombstone_delete};
+use crate::lines::{REQUIRE_ALIAS, Tombstone, horizon, write_tombstone_delete};
 use crate::mirrored::{ENGINES, Mirrored};
 use crate::ports::{Fault, Index, Ports, Reply, State, Time};
 use crate::work::with_deadline;
@@ -71,7 +71,7 @@ pub async fn sweep_by_hand(system: &'static System, engines: &Engines, dry_run: 
     }
     let before = horizon(ports.time().micros(), retention);
     for generation in ports.state().generations().await?.into_iter().flat_map(|generations| generations.written) {
-        swept.deleted += ports.index().tombstones(&generation.write_alias(), before, MAX_SWEEP_COUNT).await?.len();
+        swept.deleted += find(&ports, &generation, before, MAX_SWEEP_COUNT).await?.len();
     }
     Ok(swept)
 }
@@ -98,22 +98,32 @@ async fn sweep_page<P: Ports>(
     retention: Duration,
     swept: &mut Swept,
 ) -> Result<bool, Fault> {
-    // Without it the search finds what the page before has deleted. A bulk request cannot ask for it: AWS documents that
-    // it ignores the URL parameters of signed POST requests.
-    ports.index().refresh(&generation.index).await?;
-    let (read, alias) = (ports.time().micros(), generation.write_alias());
-    let found = ports.index().tombstones(&alias, horizon(read, retention), PAGE).await?;
+    let read = ports.time().micros();
+    let found = find(ports, generation, horizon(read, retention), PAGE).await?;
     if found.is_empty() {
         return Ok(false);
     }
     let mut lines = REQUIRE_ALIAS.to_owned();
     found.iter().for_each(|tombstone| write_tombstone_delete(&mut lines, tombstone));
     fresh(ports.time(), read)?;
-    let reply = ports.index().delete_tombstones(&alias, &lines).await?;
+    let reply = ports.index().delete_tombstones(&generation.write_alias(), &lines).await?;
     let deleted = count_deleted(&reply, found.len())?;
     swept.deleted += deleted;
     swept.skipped += found.len() - deleted;
     Ok(found.len() == PAGE && deleted > 0)
+}
+
+/// Finds at most so many tombstones that were written before this time, in milliseconds.
+async fn find<P: Ports>(
+    ports: &P,
+    generation: &Generation,
+    before: i64,
+    limit: usize,
+) -> Result<Vec<Tombstone>, Fault> {
+    // Otherwise the search finds what was just deleted. The delete cannot ask for it: AWS documents that it ignores the
+    // URL parameters of signed POST requests.
+    ports.index().refresh(&generation.index).await?;
+    ports.index().tombstones(&generation.write_alias(), before, limit).await
 }
 
 /// Counts the tombstones that were deleted. The others had changed since they were found.

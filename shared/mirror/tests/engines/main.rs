@@ -1,7 +1,7 @@
 //! The mirror's adapters against engines in process: dynoxide for DynamoDB, s3s-fs for S3.
 
 // Clippy knows tests by their attribute, and not what they share.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod process;
 mod reads;
