@@ -215,8 +215,8 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
         let Some(reader) = functions.iter().find(|function| source.calls(function.name)) else { continue };
         let of_mirror = matches!(source, EventSource::Streams { .. });
         let tables: Vec<&Table> = if of_mirror { system.mirrored().collect() } else { system.streams().collect() };
-        // Nothing calls the reader then, so no metric of the function tells. A mapping that polls reports how many
-        // records it found, 0 of an idle table.
+        // A mapping that does not poll calls no function, so no metric of the reader tells. One that polls reports how
+        // many records it found, 0 of an idle table.
         alarms.extend(tables.into_iter().map(|table| {
             let mapping = mapping_name(reader, table);
             let alarm = Alarm {
