@@ -66,6 +66,7 @@ pub(crate) async fn inspect_generations<P: Ports, D: Documents>(
         let (version, document) = found.map(|found| (found.version, RawValue::from_string(found.source))).unzip();
         let document = document.transpose().map_err(|error| Fault::lasting("search", error))?;
         let marker = ports.state().open(&generation.index, std::slice::from_ref(&subject)).await?.remove(&subject);
+        let marker = marker.map(|marker| marker.rev);
         generations.push(InGeneration { generation, is_hidden: false, version, document, marker });
     }
     let item = ports.items().read(table, key).await?;

@@ -88,7 +88,7 @@ pub use mirrored::{
 pub use number::Number;
 pub use operate::{Staleness, check_dismissal, dismiss, generations, quarantined, stale};
 pub use ports::Fault;
-pub use quarantine::{Code, Marker, Subject};
+pub use quarantine::{Code, Marker, OpenMarker, Subject};
 pub use rebuild::{Goal, PATIENCE, Progress, Rebuild, abandon_indexes, pause_rebuild, resume_rebuild};
 pub use record::NotAnEvent;
 pub use redrive::{Redriven, Repairs};

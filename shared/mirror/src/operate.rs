@@ -64,7 +64,7 @@ pub async fn dismiss(
     marker: &Marker,
 ) -> Result<(), Fault> {
     check_dismissal(system, engines, marker).await?;
-    DynamoState::new(engines, system).clear(generation, &marker.subject.name(), marker.rev).await
+    DynamoState::new(engines, system).clear_seen(generation, &marker.subject.name(), marker.as_open()).await
 }
 
 /// Returns an error if the marker cannot be dismissed.

@@ -13,7 +13,7 @@ use crate::documents::Shapes;
 use crate::generation::Generations;
 use crate::item::Item;
 use crate::lines::Tombstone;
-use crate::quarantine::Marker;
+use crate::quarantine::{Marker, OpenMarker};
 
 /// The engines and the clock of one run of the mirror.
 pub trait Ports: Sync {
@@ -54,12 +54,9 @@ pub struct Reply {
 /// OpenSearch.
 pub trait Index: Sync {
     /// Sends `POST /{alias}/_bulk`. Each action must require an alias, so that a write never creates a missing index.
-    /// After a fault, the request may still have been carried out.
+    /// Deletes must follow `REQUIRE_ALIAS`, since they alone would create one all the same. After a fault, the request
+    /// may still have been carried out.
     fn bulk(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
-
-    /// Sends a bulk request of deletes. The lines must start with `REQUIRE_ALIAS`, since deletes alone would create a
-    /// missing index.
-    fn delete_tombstones(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
 
     /// Finds at most `limit` tombstones that were written before this time, in milliseconds since
     /// 1970-01-01T00:00:00Z.
@@ -174,16 +171,25 @@ pub trait State: Sync {
     /// Opens a marker, unless one with a higher revision is open.
     fn mark(&self, generation: &str, marker: &Marker) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// Reads the revisions of the open markers of these subjects consistently. Subjects are identified by name, and no
-    /// name may occur twice. The number of other markers must not matter.
+    /// Reads the open markers of these subjects consistently. Subjects are identified by name, and no name may occur
+    /// twice. The number of other markers must not matter.
     fn open(
         &self,
         generation: &str,
         subjects: &[String],
-    ) -> impl Future<Output = Result<HashMap<String, u64>, Fault>> + Send;
+    ) -> impl Future<Output = Result<HashMap<String, OpenMarker>, Fault>> + Send;
 
     /// Clears the marker of a subject if its revision is not above this one.
     fn clear(&self, generation: &str, subject: &str, upto: u64) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Clears the marker of a subject if it is still the one that was seen. One that was opened since may have the same
+    /// revision, and then belongs to a later state of the item.
+    fn clear_seen(
+        &self,
+        generation: &str,
+        subject: &str,
+        seen: OpenMarker,
+    ) -> impl Future<Output = Result<(), Fault>> + Send;
 
     /// Reads the checkpoint of a segment's scan for a generation.
     fn checkpoint(

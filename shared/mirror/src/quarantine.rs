@@ -30,6 +30,14 @@ pub struct Marker {
     pub since: i64,
 }
 
+/// What identifies a marker among those that its subject had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenMarker {
+    pub rev: u64,
+    /// Microseconds since 1970-01-01T00:00:00Z. A record that is delivered again opens its marker anew.
+    pub since: i64,
+}
+
 /// The reason why a subject is in quarantine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
@@ -118,6 +126,10 @@ impl Poison {
 }
 
 impl Marker {
+    pub(crate) const fn as_open(&self) -> OpenMarker {
+        OpenMarker { rev: self.rev, since: self.since }
+    }
+
     /// Whether a later write of its item clears the marker. Other markers stay until an operator dismisses them.
     pub const fn is_cleared_by_writes(&self) -> bool {
         match (&self.subject, self.code) {

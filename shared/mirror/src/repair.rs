@@ -102,8 +102,8 @@ pub(crate) async fn repair_groups<P: Ports, D: Documents>(
     let mut outcomes = repair_documents(ports, documents, std::slice::from_ref(generation), groups).await;
     for (name, outcome) in names.iter().zip(&mut outcomes) {
         let is_gone = matches!(outcome, Ok(RepairOutcome::Deleted(_) | RepairOutcome::Nothing));
-        let Some(rev) = open.get(name).filter(|_| is_gone) else { continue };
-        if let Err(fault) = ports.state().clear(&generation.index, name, *rev).await {
+        let Some(marker) = open.get(name).filter(|_| is_gone) else { continue };
+        if let Err(fault) = ports.state().clear_seen(&generation.index, name, *marker).await {
             *outcome = Err(fault.to_string());
         }
     }

@@ -12,7 +12,7 @@ use crate::generation::TargetId;
 use crate::group::{Group, Groups};
 use crate::item::{Item, presence};
 use crate::ports::{Fault, Index, Items, Ports, Quarantine as _, Reply, State, Time};
-use crate::quarantine::{Code, Marker};
+use crate::quarantine::{Code, Marker, OpenMarker};
 use crate::stamp::stamp;
 use crate::task::{Clear, Quarantine, Settle, Stamp};
 
@@ -104,12 +104,12 @@ pub(crate) async fn keep_and_mark<P: Ports, D: Documents>(
     context.ports.state().mark(&target.index, &marker).await
 }
 
-/// Returns the revisions of the open markers of these subjects in one generation, by the subject's name.
+/// Returns the open markers of these subjects in one generation, by the subject's name.
 pub(crate) async fn open_markers<P: Ports, D: Documents>(
     context: &Context<'_, P, D>,
     target: TargetId,
     names: &[String],
-) -> Result<HashMap<String, u64>, Fault> {
+) -> Result<HashMap<String, OpenMarker>, Fault> {
     context.fresh()?;
     let mut names = names.to_vec();
     names.sort_unstable();
@@ -136,7 +136,7 @@ pub(crate) async fn clear_markers<P: Ports, D: Documents>(
     }
     let names: Vec<String> = upto.keys().cloned().collect();
     let open = state.open(index, &names).await?;
-    upto.retain(|name, upto| open.get(name).is_some_and(|rev| rev <= upto));
+    upto.retain(|name, upto| open.get(name).is_some_and(|marker| marker.rev <= *upto));
     let cleared: Vec<_> = upto.iter().map(|(name, upto)| state.clear(index, name, *upto)).collect();
     let cleared: Vec<_> = stream::iter(cleared).buffered(CONCURRENCY).collect().await;
     cleared.into_iter().collect()

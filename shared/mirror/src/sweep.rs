@@ -106,7 +106,7 @@ async fn sweep_page<P: Ports>(
     let mut lines = REQUIRE_ALIAS.to_owned();
     found.iter().for_each(|tombstone| write_tombstone_delete(&mut lines, tombstone));
     fresh(ports.time(), read)?;
-    let reply = ports.index().delete_tombstones(&generation.write_alias(), &lines).await?;
+    let reply = ports.index().bulk(&generation.write_alias(), &lines).await?;
     let deleted = count_deleted(&reply, found.len())?;
     swept.deleted += deleted;
     swept.skipped += found.len() - deleted;

@@ -414,6 +414,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
             "simulation::audits::audit_among_writes_and_faults_repairs_every_damage_and_raises_no_false_alarm",
         ]),
     },
+    // An audit clears a marker that was opened after its look.
+    Mutant {
+        name: "audit-clears-by-revision",
+        file: "audit/difference.rs",
+        text: "state.clear_seen(&generation.index, &name, seen)",
+        replacement: "state.clear(&generation.index, &name, seen.rev)",
+        tests: Library(&["simulation::audits::marker_that_is_opened_again_before_the_audit_clears_it_is_kept"]),
+    },
     // A write clears the marker of a later revision.
     Mutant {
         name: "marker-cleared-at-any-revision",

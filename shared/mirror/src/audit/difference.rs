@@ -9,7 +9,7 @@ use crate::documents::Documents;
 use crate::generation::Generation;
 use crate::group::Group;
 use crate::ports::{Fault, Ports, State};
-use crate::quarantine::Subject;
+use crate::quarantine::{OpenMarker, Subject};
 use crate::repair::{item_to_repair, repair_documents};
 use crate::report::RepairOutcome;
 use crate::requests::CONCURRENCY;
@@ -19,8 +19,8 @@ use crate::requests::CONCURRENCY;
 pub(super) struct Difference {
     pub(super) candidate: Candidate,
     pub(super) kind: DifferenceKind,
-    /// The revision of the open marker.
-    pub(super) marker: Option<u64>,
+    /// The open marker.
+    pub(super) marker: Option<OpenMarker>,
 }
 
 /// The number of keys that one batch repairs.
@@ -81,9 +81,9 @@ impl Difference {
         match (outcome, &self.candidate) {
             (Some(Ok(RepairOutcome::Deleted(_) | RepairOutcome::Nothing)), Candidate::Item { table, key }) => {
                 // The marker was read before the item.
-                if let Some(upto) = self.marker {
-                    let name = Subject::item(table, key).name();
-                    retry_passing(ports.time(), || ports.state().clear(&generation.index, &name, upto)).await?;
+                if let Some(seen) = self.marker {
+                    let (state, name) = (ports.state(), Subject::item(table, key).name());
+                    retry_passing(ports.time(), || state.clear_seen(&generation.index, &name, seen)).await?;
                 }
                 Ok(true)
             }

@@ -15,7 +15,7 @@ use crate::fold::Presence;
 use crate::generation::Generation;
 use crate::item::{Item, presence, rev_value};
 use crate::ports::{Fault, Index, Items, Ports, State, StoredDocument};
-use crate::quarantine::Subject;
+use crate::quarantine::{OpenMarker, Subject};
 use crate::requests::CONCURRENCY;
 
 /// The number of documents that one request reads.
@@ -69,8 +69,8 @@ pub(super) struct Look {
     pub(super) verdict: Verdict,
     /// A digest of all that was read. Two looks with the same digest saw the same state.
     pub(super) state: u64,
-    /// The revision of the open marker.
-    pub(super) marker: Option<u64>,
+    /// The open marker.
+    pub(super) marker: Option<OpenMarker>,
 }
 
 impl Candidate {
@@ -174,9 +174,9 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
         candidate: &Candidate,
         document: Option<StoredDocument>,
         item: Option<Item>,
-        marker: Option<u64>,
+        marker: Option<OpenMarker>,
     ) -> Result<Look, Fault> {
-        let seen = Seen::of(document.as_ref(), marker);
+        let seen = Seen::of(document.as_ref(), marker.map(|marker| marker.rev));
         let (verdict, marker_is_stale) = match (candidate, &item) {
             (Candidate::Document { .. }, _) | (_, None) if side == Side::Documents && seen.is_live => {
                 (Verdict::Differs(DifferenceKind::Ghost), false)
@@ -192,7 +192,8 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
         };
         let version = document.as_ref().map_or(0, |document| document.version).to_string();
         let (source, item) = (&seen.canonical, item.as_ref().map_or("", Item::as_str));
-        let state = digest(&[&version, source, item, &marker.unwrap_or_default().to_string()]);
+        let opened = marker.map(|marker| format!("{} {}", marker.rev, marker.since)).unwrap_or_default();
+        let state = digest(&[&version, source, item, &opened]);
         Ok(Look { verdict, state, marker })
     }
 
@@ -265,6 +266,7 @@ struct Seen<'d> {
     source: Members<'d>,
     canonical: String,
     is_live: bool,
+    /// The revision of the open marker.
     marker: Option<u64>,
 }
 

@@ -164,7 +164,7 @@ async fn tombstones(index: &impl Index, first: &str, write: &str) -> Result<(), 
     let delete = async |alias: &str, tombstone: &Tombstone| {
         let mut lines = REQUIRE_ALIAS.to_owned();
         write_tombstone_delete(&mut lines, tombstone);
-        let reply = index.delete_tombstones(alias, &lines).await?;
+        let reply = index.bulk(alias, &lines).await?;
         let answers = answers(&reply.body).unwrap_or_default();
         let answers = answers.iter().map(|answer| (answer.status, failure(answer.error).kind));
         Ok::<_, Fault>(answers.collect::<Vec<_>>())

@@ -8,7 +8,7 @@ use table::schema::Table;
 use super::{Broken, Fixture, same};
 use crate::generation::{Generation, Generations, Phase};
 use crate::ports::{Checkpoint, Note, Quarantine, Segment, State};
-use crate::quarantine::{Code, Marker, PREFIX, Subject};
+use crate::quarantine::{Code, Marker, OpenMarker, PREFIX, Subject};
 
 /// Checks an empty state table.
 pub async fn state(state: &impl State, table: &'static Table) -> Result<(), Broken> {
@@ -61,7 +61,7 @@ async fn markers(state: &impl State) -> Result<(), Broken> {
         object: "quarantine/x".to_owned(),
         since: 7,
     };
-    let open = |rev: u64| HashMap::from([(subject.name(), rev)]);
+    let open = |rev: u64| HashMap::from([(subject.name(), OpenMarker { rev, since: 7 })]);
     let own = [subject.name()];
     same("no marker", state.open("g1", &own).await?, HashMap::new())?;
     state.mark("g1", &marker(10)).await?;
@@ -76,6 +76,16 @@ async fn markers(state: &impl State) -> Result<(), Broken> {
     same("its own version clears it", state.open("g1", &own).await?, HashMap::new())?;
     state.clear("g1", &subject.name(), 12).await?;
 
+    state.mark("g1", &marker(12)).await?;
+    for (rev, since) in [(11, 7), (13, 7), (12, 6), (12, 8)] {
+        state.clear_seen("g1", &subject.name(), OpenMarker { rev, since }).await?;
+        same("another marker than the one that was seen stays", state.open("g1", &own).await?, open(12))?;
+    }
+    for _ in 0..2 {
+        state.clear_seen("g1", &subject.name(), OpenMarker { rev: 12, since: 7 }).await?;
+        same("the one that was seen is cleared", state.open("g1", &own).await?, HashMap::new())?;
+    }
+
     let lost = Marker { subject: Subject::Record("f00".to_owned()), code: Code::UnknownRecord, ..marker(0) };
     state.mark("g1", &lost).await?;
     same("a record without key is listed", state.markers_after("g1", None).await?, vec![lost])?;
@@ -86,7 +96,8 @@ async fn markers(state: &impl State) -> Result<(), Broken> {
     for number in (0..250).step_by(2) {
         state.mark("g3", &Marker { subject: numbered(number), ..marker(u64::from(number)) }).await?;
     }
-    let expected = names.iter().zip(0..).step_by(2).map(|(name, rev)| (name.clone(), rev)).collect();
+    let expected =
+        names.iter().zip(0..).step_by(2).map(|(name, rev)| (name.clone(), OpenMarker { rev, since: 7 })).collect();
     same("the markers of many subjects", state.open("g3", &names).await?, expected)?;
     marker_pages(state, &names).await
 }

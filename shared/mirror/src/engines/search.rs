@@ -56,15 +56,6 @@ impl<'e> OpenSearchIndex<'e> {
         Ok(Reply { status, body })
     }
 
-    async fn send_bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
-        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        let path = format!("/{alias}/_bulk?require_alias=true&filter_path={RESPONSE_FILTER}");
-        let body = compress(lines).map_err(|error| Fault::lasting(ENGINE, error))?;
-        self.send(Method::Post, &path, headers, Some(body)).await
-    }
-
     /// Carries out all actions in one step.
     async fn change_aliases(&self, actions: Vec<Value>) -> Result<(), Fault> {
         self.json(Method::Post, "/_aliases", Some(&json!({ "actions": actions })), &[200]).await.map(drop)
@@ -188,11 +179,12 @@ fn usable(hits: &[Listed<'_>]) -> usize {
 
 impl Index for OpenSearchIndex<'_> {
     async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
-        self.send_bulk(alias, lines).await
-    }
-
-    async fn delete_tombstones(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
-        self.send_bulk(alias, lines).await
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        let path = format!("/{alias}/_bulk?require_alias=true&filter_path={RESPONSE_FILTER}");
+        let body = compress(lines).map_err(|error| Fault::lasting(ENGINE, error))?;
+        self.send(Method::Post, &path, headers, Some(body)).await
     }
 
     async fn tombstones(&self, alias: &str, before: i64, limit: usize) -> Result<Vec<Tombstone>, Fault> {

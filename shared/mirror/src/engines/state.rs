@@ -15,7 +15,7 @@ use super::{condition_held, fault};
 use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::Heartbeat;
 use crate::ports::{Checkpoint, Fault, Note, Segment, State};
-use crate::quarantine::{Code, Marker, Subject};
+use crate::quarantine::{Code, Marker, OpenMarker, Subject};
 use crate::schema::{CONFIG_PK, CONFIG_SK, audit_pk, marker_pk, scan_pk, segment_sk};
 
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl<'e> DynamoState<'e> {
         let asked = KeysAndAttributes::builder()
             .set_keys(Some(keys))
             .consistent_read(true)
-            .projection_expression("sk, markedRev")
+            .projection_expression("sk, markedRev, since")
             .build()
             .map_err(|error| Fault::lasting(ENGINE, error))?;
         let answer = self.client.batch_get_item().request_items(&self.table, asked).send().await;
@@ -162,7 +162,7 @@ impl State for DynamoState<'_> {
         self.put(item, condition, N(marker.rev.to_string())).await.map(drop)
     }
 
-    async fn open(&self, generation: &str, subjects: &[String]) -> Result<HashMap<String, u64>, Fault> {
+    async fn open(&self, generation: &str, subjects: &[String]) -> Result<HashMap<String, OpenMarker>, Fault> {
         // Usually there is no marker at all, which one read shows for all subjects.
         let first = self.query_markers(generation).projection_expression("sk").limit(1).send().await;
         if first.map_err(|error| fault(ENGINE, &error))?.count() == 0 {
@@ -170,8 +170,7 @@ impl State for DynamoState<'_> {
         }
         let requests: Vec<_> = subjects.chunks(MAX_KEYS).map(|some| self.look_up(generation, some)).collect();
         let markers: Vec<_> = stream::iter(requests).buffered(CONCURRENCY).try_collect().await?;
-        let open =
-            markers.iter().flatten().map(|marker| Some((text(marker, "sk")?.to_owned(), number(marker, "markedRev")?)));
+        let open = markers.iter().flatten().map(|marker| Some((text(marker, "sk")?.to_owned(), open_marker(marker)?)));
         open.collect::<Option<_>>().ok_or_else(unreadable)
     }
 
@@ -182,6 +181,16 @@ impl State for DynamoState<'_> {
             // A marker with a higher revision may have been set concurrently.
             .condition_expression("attribute_not_exists(pk) OR markedRev <= :upto")
             .expression_attribute_values(":upto", N(upto.to_string()));
+        condition_held(ENGINE, request.send().await).map(drop)
+    }
+
+    async fn clear_seen(&self, generation: &str, subject: &str, seen: OpenMarker) -> Result<(), Fault> {
+        let request = self.client.delete_item().table_name(&self.table);
+        let request = request
+            .set_key(Some(key(&marker_pk(generation), subject)))
+            .condition_expression("markedRev = :rev AND since = :since")
+            .expression_attribute_values(":rev", N(seen.rev.to_string()))
+            .expression_attribute_values(":since", N(seen.since.to_string()));
         condition_held(ENGINE, request.send().await).map(drop)
     }
 
@@ -294,6 +303,10 @@ fn generation(described: &AttributeValue) -> Option<Generation> {
     })
 }
 
+fn open_marker(item: &Attributes) -> Option<OpenMarker> {
+    Some(OpenMarker { rev: number(item, "markedRev")?, since: since(item)? })
+}
+
 fn marker(item: &Attributes) -> Option<Marker> {
     let subject = match (text(item, "table"), text(item, "itemPk")) {
         (Some(table), Some(pk)) => {
@@ -308,8 +321,12 @@ fn marker(item: &Attributes) -> Option<Marker> {
         code: Code::of_name(text(item, "code")?)?,
         reason: text(item, "reason")?.to_owned(),
         object: text(item, "object")?.to_owned(),
-        since: item.get("since")?.as_n().ok()?.parse().ok()?,
+        since: since(item)?,
     })
+}
+
+fn since(item: &Attributes) -> Option<i64> {
+    item.get("since")?.as_n().ok()?.parse().ok()
 }
 
 fn text<'a>(item: &'a Attributes, name: &str) -> Option<&'a str> {

@@ -51,6 +51,11 @@ pub(super) enum Call {
         key: usize,
         upto: u64,
     },
+    ClearSeen {
+        generation: usize,
+        key: usize,
+        rev: u64,
+    },
     /// Finds the tombstones that were written before this time in milliseconds.
     Tombstones {
         generation: usize,
@@ -352,6 +357,9 @@ impl fmt::Debug for Call {
             Self::Open { generation, keys } => write!(formatter, "reads markers of {keys:?} in {}", name(generation)),
             Self::Clear { generation, key, upto } => {
                 write!(formatter, "clears the marker of k{key} up to {} in {}", Number(*upto), name(generation))
+            }
+            Self::ClearSeen { generation, key, rev } => {
+                write!(formatter, "clears the marker of k{key} at {} in {}", Number(*rev), name(generation))
             }
             Self::Tombstones { generation, .. } => write!(formatter, "finds old tombstones in {}", name(generation)),
             Self::Create { generation } => write!(formatter, "creates the index {}", name(generation)),

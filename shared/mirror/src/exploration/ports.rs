@@ -21,7 +21,7 @@ use crate::ports::{
     Checkpoint, DocumentPage, Failures, Fault, GivenUp, Index, Items, Note, Page, Quarantine, Reply, Segment, State,
     StoredDocument, Time,
 };
-use crate::quarantine::{Code, Marker, Subject};
+use crate::quarantine::{Code, Marker, OpenMarker, Subject};
 use crate::simulation::ports::Together;
 use crate::simulation::toy::TREES;
 
@@ -121,10 +121,6 @@ impl Index for Recorded {
             _ => return Err(failed()),
         };
         Ok(Reply { status, body: body.into() })
-    }
-
-    async fn delete_tombstones(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
-        self.bulk(alias, lines).await
     }
 
     async fn tombstones(&self, alias: &str, before: i64, _: usize) -> Result<Vec<Tombstone>, Fault> {
@@ -239,11 +235,13 @@ impl State for Recorded {
         self.done(Call::Mark { generation, key: number_of_key(key), rev: marker.rev }).await
     }
 
-    async fn open(&self, generation: &str, subjects: &[String]) -> Result<HashMap<String, u64>, Fault> {
+    async fn open(&self, generation: &str, subjects: &[String]) -> Result<HashMap<String, OpenMarker>, Fault> {
         let keys = subjects.iter().map(|name| number_of_subject(name)).collect();
         match self.ask(Call::Open { generation: number_of_index(generation), keys }).await {
             Answer::Markers(markers) => {
-                Ok(markers.into_iter().map(|(number, rev)| (subject(number).to_owned(), rev)).collect())
+                // All markers have the same time, so only their revisions tell them apart.
+                let open = |(number, rev)| (subject(number).to_owned(), OpenMarker { rev, since: 0 });
+                Ok(markers.into_iter().map(open).collect())
             }
             _ => Err(failed()),
         }
@@ -252,6 +250,11 @@ impl State for Recorded {
     async fn clear(&self, generation: &str, subject: &str, upto: u64) -> Result<(), Fault> {
         let (generation, key) = (number_of_index(generation), number_of_subject(subject));
         self.done(Call::Clear { generation, key, upto }).await
+    }
+
+    async fn clear_seen(&self, generation: &str, subject: &str, seen: OpenMarker) -> Result<(), Fault> {
+        let (generation, key) = (number_of_index(generation), number_of_subject(subject));
+        self.done(Call::ClearSeen { generation, key, rev: seen.rev }).await
     }
 
     async fn checkpoint(&self, generation: &str, _: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {

@@ -160,6 +160,7 @@ impl Call {
                 | Self::Stamp { .. }
                 | Self::Mark { .. }
                 | Self::Clear { .. }
+                | Self::ClearSeen { .. }
                 | Self::Create { .. }
                 | Self::Swap { .. }
                 | Self::Delete { .. }

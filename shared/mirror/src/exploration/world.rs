@@ -174,6 +174,11 @@ impl World {
                 *marker = marker.filter(|rev| rev > upto);
                 Answer::Done
             }
+            Call::ClearSeen { generation, key, rev } => {
+                let marker = &mut self.markers[*generation][*key];
+                *marker = marker.filter(|present| present != rev);
+                Answer::Done
+            }
             Call::MarkersAfter { generation, key } => {
                 // The order of the names is not that of the keys.
                 let is_after = |number: &usize| key.is_none_or(|key| subject(*number) > subject(key));

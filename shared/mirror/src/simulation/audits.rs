@@ -17,7 +17,7 @@ use super::invariants::reference;
 use super::scenarios::{codes, deliver_from, key, leaf, poison, put, serving, visible};
 use super::search::Document;
 use super::toy::{Leaves, TREES};
-use super::world::{Attributes, Fate, Kind as Request, Shared};
+use super::world::{Attributes, Call, Fate, Kind as Request, Shared};
 use super::writers;
 use crate::audit::{
     AuditEnd, AuditOptions, AuditPurpose, AuditStep, DifferenceKind, GenerationAudit, Levels, Reference, TableAudit,
@@ -362,6 +362,32 @@ fn write_whose_record_was_not_handled_yet_is_no_difference() {
     };
     assert!(delivered);
     assert_eq!(counts(&only_trees(audited)), BTreeMap::new());
+}
+
+#[test]
+fn marker_that_is_opened_again_before_the_audit_clears_it_is_kept() {
+    let shared = mirrored_leaf();
+    mark(&shared, "a", 12);
+    let name = (INDEX.to_owned(), Subject::item(&TREES, &key("a")).name());
+    let mut run = pin!(audited(&shared, OPTIONS, None));
+    let mut opened = false;
+    let audited = loop {
+        if let Poll::Ready(done) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+            break done.unwrap();
+        }
+        // Before the marker is cleared, the item is poisoned at its very revision.
+        if shared.world().requests.iter().any(|request| request.call == Call::ClearMarker) {
+            opened = true;
+            shared.world().put_silently(&key("a"), Some(poison(12)));
+            set(&shared, "a", None);
+            shared.world().markers.get_mut(&name).unwrap().since = 1;
+        }
+        carry_next(&shared);
+    };
+    assert!(opened);
+    assert_eq!(counts(&only_trees(audited)), [(DifferenceKind::StaleMarker, (1, 1, 0))].into());
+    assert_eq!(codes(&shared), [(Code::Unfit, 12)]);
+    assert_equal(&shared, "an item that is poisoned while its stale marker is cleared");
 }
 
 pub(super) fn carry_next(shared: &Shared) {

@@ -14,12 +14,12 @@ use super::toy::Areas;
 use super::world::{Call, Fate, Kind, Shared, World};
 use crate::generation::Generations;
 use crate::item::Item;
-use crate::lines::Tombstone;
+use crate::lines::{REQUIRE_ALIAS, Tombstone};
 use crate::ports::{
     Checkpoint, DocumentPage, Failures, Fault, GivenUp, Index, Items, Note, Page, Ports, Quarantine, Reply, Segment,
     State, StoredDocument, Time,
 };
-use crate::quarantine::Marker;
+use crate::quarantine::{Marker, OpenMarker};
 use crate::schema::segment_sk;
 use crate::settle::{repair, settle};
 
@@ -65,17 +65,14 @@ impl<T: Together> Ports for T {
 }
 
 impl Index for Shared {
-    async fn delete_tombstones(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
-        self.send(Call::DeleteTombstones, alias, lines).await
-    }
-
     async fn tombstones(&self, alias: &str, before: i64, limit: usize) -> Result<Vec<Tombstone>, Fault> {
         let alias = alias.to_owned();
         self.ask(Call::Tombstones, move |world, _| Ok(world.search.tombstones(&alias, before, limit, world.now))).await
     }
 
     async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
-        self.send(Call::Bulk, alias, lines).await
+        let call = if lines.starts_with(REQUIRE_ALIAS) { Call::DeleteTombstones } else { Call::Bulk };
+        self.send(call, alias, lines).await
     }
 
     async fn versions(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<u64>>, Fault> {
@@ -264,11 +261,11 @@ impl State for Shared {
         .await
     }
 
-    async fn open(&self, generation: &str, subjects: &[String]) -> Result<HashMap<String, u64>, Fault> {
+    async fn open(&self, generation: &str, subjects: &[String]) -> Result<HashMap<String, OpenMarker>, Fault> {
         let subjects: Vec<_> = subjects.iter().map(|subject| (generation.to_owned(), subject.clone())).collect();
         self.ask(Call::OpenMarkers, move |world, _| {
             world.markers_read += subjects.len();
-            let open = |subject: (String, String)| Some((subject.1.clone(), world.markers.get(&subject)?.rev));
+            let open = |subject: (String, String)| Some((subject.1.clone(), world.markers.get(&subject)?.as_open()));
             Ok(subjects.into_iter().filter_map(open).collect())
         })
         .await
@@ -278,6 +275,17 @@ impl State for Shared {
         let subject = (generation.to_owned(), subject.to_owned());
         self.ask(Call::ClearMarker, move |world, _| {
             if world.markers.get(&subject).is_some_and(|open| open.rev <= upto) {
+                world.markers.remove(&subject);
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn clear_seen(&self, generation: &str, subject: &str, seen: OpenMarker) -> Result<(), Fault> {
+        let subject = (generation.to_owned(), subject.to_owned());
+        self.ask(Call::ClearMarker, move |world, _| {
+            if world.markers.get(&subject).is_some_and(|open| open.as_open() == seen) {
                 world.markers.remove(&subject);
             }
             Ok(())
