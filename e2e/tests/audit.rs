@@ -29,6 +29,9 @@ tests! { audit:
     handler_audits_once_a_day,
 }
 
+/// The time limit of the function.
+const LIMIT: Duration = Duration::from_mins(15);
+
 /// The first index of a system, for direct access.
 pub struct Index<'c> {
     cairn: &'c Cairn,
@@ -71,7 +74,7 @@ impl<'c> Index<'c> {
 /// Audits a system by its handler. Returns the results by table.
 pub async fn audit(cairn: &Cairn, system: &str) -> BTreeMap<String, TableAudit> {
     cairn.caught_up().await;
-    cairn.event(system, AUDIT, &json!({ "now": true, "waitSeconds": 0 })).await.unwrap();
+    cairn.event_within(LIMIT, system, AUDIT, &json!({ "now": true, "waitSeconds": 0 })).await.unwrap();
     results(cairn, system).await
 }
 
@@ -276,7 +279,7 @@ async fn writes_during_an_audit_are_no_differences() {
         }
     };
     let payload = json!({ "now": true, "waitSeconds": 2 });
-    let (audited, ()) = join(cairn.event("parks", AUDIT, &payload), writes).await;
+    let (audited, ()) = join(cairn.event_within(LIMIT, "parks", AUDIT, &payload), writes).await;
     audited.unwrap();
     assert_eq!(counts(&results(&cairn, "parks").await["parks"]), [(DifferenceKind::Lost, 1, 0)]);
     assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), []);
@@ -304,7 +307,7 @@ async fn handler_reports_the_audit_of_an_operator_once() {
     let app = (systems::named("parks").unwrap().app)(Arc::clone(cairn.engines()));
     let app = app.metrics_to(move |line| written.lock().unwrap().push(line.to_owned()));
     for audits in [1, 0] {
-        app.event(AUDIT, "{}".into(), Instant::now() + Duration::from_secs(900)).await.unwrap();
+        app.event(AUDIT, "{}".into(), Instant::now() + LIMIT).await.unwrap();
         let lines = std::mem::take(&mut *lines.lock().unwrap());
         assert_eq!(lines.iter().filter(|line| line.contains(r#""Audits":1"#)).count(), audits, "{lines:?}");
     }
@@ -313,6 +316,6 @@ async fn handler_reports_the_audit_of_an_operator_once() {
 async fn handler_refuses_a_wait_that_does_not_fit_its_time() {
     let cairn = Cairn::with(Setup::of("shelf")).await;
     let payload = json!({ "now": true, "waitSeconds": 450 });
-    let refused = cairn.event_within(Duration::from_secs(900), "shelf", AUDIT, &payload).await.unwrap_err();
+    let refused = cairn.event_within(LIMIT, "shelf", AUDIT, &payload).await.unwrap_err();
     assert!(refused.contains("a wait of 450 s does not fit a run of 899 s: give at most 299 s"), "{refused}");
 }

@@ -23,12 +23,16 @@ struct Step {
 const STEPS: [Step; 11] = [
     Step {
         name: "exploration",
-        script: "CAIRN_TIER=nightly cargo test --profile bench --package mirror --lib -- exploration --nocapture",
+        script: "CAIRN_TIER=nightly cargo test --package mirror --lib \
+                 --config profile.dev.package.mirror.opt-level=3 --config profile.dev.package.table.opt-level=3 \
+                 -- exploration --nocapture",
         tools: None,
     },
     Step {
         name: "schedules",
-        script: "CAIRN_SCHEDULES=1000000 cargo test --profile bench --package mirror --lib -- simulation::seeds --nocapture",
+        script: "CAIRN_SCHEDULES=1000000 cargo test --package mirror --lib \
+                 --config profile.dev.package.mirror.opt-level=3 --config profile.dev.package.table.opt-level=3 \
+                 -- simulation::seeds --nocapture",
         tools: None,
     },
     Step { name: "mutants", script: "cargo xtask mutants", tools: None },

@@ -514,6 +514,8 @@ async fn subscription_that_races_a_removal_is_refused_or_ends() {
     let member = format!("/chat/groupchats/{group}/members/{}", chat.bob.id);
     let subscribe = json!({ "action": "subscribe", "id": "race", "feeds": [{ "feed": feed }] });
     for _ in 0..sized(5, 100) {
+        // A user gets only so many tickets a minute.
+        chat.cairn.clock.advance(Duration::from_secs(3));
         chat.bob.joins_group_chat(&group).await.is(201);
         let mut bob = open(&chat.bob).await;
         let remove = chat.ann.user.delete(&member).into_future();

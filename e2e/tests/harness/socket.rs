@@ -1,5 +1,6 @@
 //! A client of a system's socket.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
@@ -12,12 +13,13 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use super::leaks;
+use super::tier::sized;
 
 /// An open socket.
 pub struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
-/// How long a test waits for a frame.
-const LIMIT: Duration = Duration::from_secs(20);
+/// How long a test waits for a frame. At full size a frame may be one of very many.
+static LIMIT: LazyLock<Duration> = LazyLock::new(|| Duration::from_secs(sized(20, 120)));
 
 /// The code of a connection that ended without a close frame.
 const ABNORMAL: u16 = 1006;
@@ -25,7 +27,7 @@ const ABNORMAL: u16 = 1006;
 impl Socket {
     /// Opens a socket at this URL. The error is the status of the response to the handshake.
     pub async fn open(url: &str) -> Result<Self, u16> {
-        match timeout(LIMIT, connect_async(url)).await.expect("the handshake is not answered") {
+        match timeout(*LIMIT, connect_async(url)).await.expect("the handshake is not answered") {
             Ok((stream, _)) => Ok(Self(stream)),
             Err(Error::Http(response)) => Err(response.status().as_u16()),
             Err(error) => panic!("{url}: {error}"),
@@ -62,7 +64,7 @@ impl Socket {
 
     /// Waits for the next message.
     pub async fn next(&mut self) -> Value {
-        self.next_within(LIMIT).await.expect("there is no message")
+        self.next_within(*LIMIT).await.expect("there is no message")
     }
 
     /// Waits for the next message. Returns none if there is none in this time.
@@ -93,7 +95,7 @@ impl Socket {
             }
             code
         };
-        timeout(LIMIT, end).await.expect("the connection does not end")
+        timeout(*LIMIT, end).await.expect("the connection does not end")
     }
 
     /// Closes the connection, and waits for the server's close frame.

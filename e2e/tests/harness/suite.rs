@@ -27,7 +27,7 @@ use super::metrics;
 use super::password_hashes;
 use super::recorder;
 use super::seed;
-use super::tier::Tier;
+use super::tier::{Tier, sized};
 use super::warnings;
 
 /// One test.
@@ -42,8 +42,8 @@ type Running = Pin<Box<dyn Future<Output = ()>>>;
 pub static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap());
 
-/// The timeout of a test.
-const LIMIT: Duration = Duration::from_secs(600);
+/// The timeout of a test. At full size it may run beside others for a long time.
+static LIMIT: LazyLock<Duration> = LazyLock::new(|| Duration::from_mins(sized(10, 60)));
 
 impl Test {
     pub fn new<F, R>(name: impl Into<String>, test: F) -> Self
@@ -144,7 +144,7 @@ fn tests_at_once() -> usize {
 fn passes(test: Running) -> Result<(), String> {
     let outcome = RUNTIME.block_on(async {
         let test = AssertUnwindSafe(test).catch_unwind();
-        tokio::time::timeout(LIMIT, test).await
+        tokio::time::timeout(*LIMIT, test).await
     });
     match outcome {
         Ok(Ok(())) => Ok(()),
