@@ -1,5 +1,6 @@
 //! Steps of a rebuild that are tried again while an engine does not respond.
 
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll};
@@ -14,12 +15,12 @@ use crate::generation::{Generation, Generations, Phase};
 use crate::ports::Fault;
 use crate::rebuild::{Goal, PATIENCE, Progress, Rebuild, rebuild};
 
-/// Carries out an order in a world that loses each request at these times. `on_retry` is called with the number of
+/// Carries out an order in a world that loses these requests, by their times. `on_retry` is called with the number of
 /// retries.
 fn carry_out_during(
     shared: &Shared,
     order: Rebuild,
-    is_lost: impl Fn(i64) -> bool,
+    is_lost: impl Fn(i64, Call) -> bool,
     on_retry: impl Fn(usize) + Sync,
 ) -> (Result<Generations, Fault>, Vec<(String, Duration)>) {
     let retries = Mutex::new(Vec::new());
@@ -37,7 +38,8 @@ fn carry_out_during(
         }
         let mut world = shared.world();
         let place = world.requests.iter().position(|request| request.kind != Kind::Expired).unwrap();
-        let is_lost = is_lost(world.now) && !matches!(world.requests[place].call, Call::Pause | Call::Wait);
+        let call = world.requests[place].call;
+        let is_lost = is_lost(world.now, call) && !matches!(call, Call::Pause | Call::Wait);
         world.now += 100_000;
         world.carry(place, if is_lost { Fate::Lost } else { Fate::Answered });
     };
@@ -55,7 +57,7 @@ fn each_step_is_tried_again_while_an_engine_does_not_respond() {
         let shared = raised();
         let start = shared.world().now + second * 1_000_000;
         let (ended, retries) =
-            carry_out_during(&shared, order, |now| (start..start + 60 * MINUTE).contains(&now), |_| ());
+            carry_out_during(&shared, order, |now, _| (start..start + 60 * MINUTE).contains(&now), |_| ());
         ended.unwrap();
         assert_eq!((phases(&shared), found(&shared)), (vec![(1, "kept"), (2, "serving")], names(true)), "{second}");
         if retries.is_empty() {
@@ -87,7 +89,7 @@ fn command_begins_no_other_rebuild_when_its_own_is_cancelled() {
         let order = Rebuild { patience: PATIENCE, replaces, ..order(Goal::Serve) };
         // The pause takes 90 s, so that the index is being filled.
         let start = shared.world().now + 92_000_000;
-        let is_lost = |now| (start..start + 10_000_000).contains(&now);
+        let is_lost = |now, _| (start..start + 10_000_000).contains(&now);
         let (ended, retries) = carry_out_during(&shared, order, is_lost, |retry| {
             if retry == 1 {
                 cancel()
@@ -105,11 +107,22 @@ fn step_fails_when_the_patience_is_exhausted() {
     let shared = raised();
     let order = Rebuild { patience: PATIENCE, ..order(Goal::Serve) };
     let start = shared.world().now;
-    let (ended, retries) = carry_out_during(&shared, order, |_| true, |_| ());
+    let (ended, retries) = carry_out_during(&shared, order, |_, _| true, |_| ());
     assert!(ended.unwrap_err().reason.contains("the request was lost") && retries.len() > 100);
     let took = shared.world().now - start;
     assert!((3 * HOUR / 2..2 * HOUR).contains(&took), "{took}");
     // The next command is patient again.
     let start = shared.world().now;
-    carry_out_during(&shared, order, |now| now < start + HOUR, |_| ()).0.unwrap();
+    carry_out_during(&shared, order, |now, _| now < start + HOUR, |_| ()).0.unwrap();
+}
+
+/// The tables respond, and only writes to the index do not.
+#[test]
+fn step_that_cannot_write_says_why() {
+    let shared = raised();
+    let order = Rebuild { patience: PATIENCE, ..order(Goal::Serve) };
+    let (ended, retries) = carry_out_during(&shared, order, |_, call| call == Call::Bulk, |_| ());
+    let reasons = retries.into_iter().map(|(reason, _)| reason).chain([ended.unwrap_err().reason]);
+    let others: BTreeSet<_> = reasons.filter(|reason| !reason.contains("the request was lost")).collect();
+    assert_eq!(others, BTreeSet::new());
 }
