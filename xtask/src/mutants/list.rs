@@ -426,7 +426,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "marker-cleared-at-any-revision",
         file: "requests.rs",
-        text: r"    upto.retain(|name, upto| open.get(name).is_some_and(|rev| rev <= upto));
+        text: r"    upto.retain(|name, upto| open.get(name).is_some_and(|marker| marker.rev <= *upto));
     let cleared: Vec<_> = upto.iter().map(|(name, upto)| state.clear(index, name, *upto)).collect();
 ",
         replacement: r"    upto.retain(|name, _| open.contains_key(name));
