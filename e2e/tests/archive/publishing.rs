@@ -372,11 +372,13 @@ async fn long_file_is_published_in_chunks() {
     let began = Instant::now();
     let begun = archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
     let run = begun.header("location").to_owned();
+    let end = began + Duration::from_mins(sized(5, 50));
     let run = loop {
         let run = archive.volunteer.get(&run).await.is(200);
         if run["phase"] == "ended" {
             break run;
         }
+        assert!(Instant::now() < end, "{}", run.told());
         tokio::time::sleep(Duration::from_millis(100)).await;
     };
     println!("{rows} rows took {:.1} s", began.elapsed().as_secs_f64());

@@ -182,8 +182,8 @@ pub trait State: Sync {
     /// Clears the marker of a subject if its revision is not above this one.
     fn clear(&self, generation: &str, subject: &str, upto: u64) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// Clears the marker of a subject if it is still the one that was seen. One that was opened since may have the same
-    /// revision, and then belongs to a later state of the item.
+    /// Clears the marker of a subject if it has not been written since it was read. A later one may have the same
+    /// revision although it belongs to a later state of the item.
     fn clear_seen(
         &self,
         generation: &str,

@@ -30,11 +30,12 @@ pub struct Marker {
     pub since: i64,
 }
 
-/// What identifies a marker among those that its subject had.
+/// The fields that distinguish the markers that a subject had over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenMarker {
     pub rev: u64,
-    /// Microseconds since 1970-01-01T00:00:00Z. A record that is delivered again opens its marker anew.
+    /// The time of its last write, in microseconds since 1970-01-01T00:00:00Z. Each delivery of a refused record writes
+    /// the marker again.
     pub since: i64,
 }
 
