@@ -80,6 +80,11 @@ impl Gazetteer {
         self.cities.retain(|number, city| city.inhabitants >= minimum || also.contains(number));
     }
 
+    /// Counts all places.
+    pub fn count(&self) -> u64 {
+        (self.countries.len() + self.divisions.len() + self.cities.len()) as u64
+    }
+
     /// Keeps the countries with these codes, and their divisions and cities.
     pub fn keep_inside(&mut self, countries: &[&str]) {
         self.countries.retain(|code, _| countries.contains(&code.as_str()));

@@ -1,11 +1,11 @@
 """Makes the sample registers of the archive. See ../README.md.
 
-    python3 make.py            write the small sample and judged.tsv
+    python3 make.py            write the samples and judged.tsv
     python3 make.py --check    compare them with what this program makes
-    python3 make.py --large    write the large sample into ../large, which is not committed
 """
 
 import csv
+import gzip
 import io
 import random
 import sys
@@ -17,8 +17,9 @@ import placed
 HERE = Path(__file__).parent
 SAMPLE = HERE.parent
 SEED = 1881
+# The made-up rows of the small sample, and of each further file of the large one.
 SMALL = {"census": 120, "baptisms": 60, "passengers": 60}
-LARGE = {"census": 30_000, "baptisms": 10_000, "passengers": 10_000}
+WORLD = {"census": [10_000, 10_000, 10_000], "baptisms": [10_000], "passengers": [10_000]}
 
 HEADERS = {
     "census": ["House", "Entry", "Surname", "Forenames", "Rel", "Sex", "Born", "Birthplace", "Occupation"],
@@ -60,9 +61,8 @@ def language(tables):
 
 
 class Maker:
-    def __init__(self, sizes):
+    def __init__(self):
         self.source = random.Random(SEED)
-        self.sizes = sizes
         tables = {"english": english(), "welsh": names.WELSH, "german": names.GERMAN, "french": names.FRENCH,
                   "polish": names.POLISH, "hungarian": names.HUNGARIAN}
         self.languages = {name: language(table) for name, table in tables.items()}
@@ -82,18 +82,33 @@ class Maker:
         return f"{collection[0].upper()}{self.entries[collection]:05}"
 
     def make(self):
-        """Adds the placed rows first, so that they are the same in both sizes, then the others."""
+        """Returns the texts of all files by path. The small sample has the placed rows, and is made first."""
         self.placed_households()
         self.placed_baptisms()
         self.placed_parties()
         self.placed_spellings()
-        first = {collection: list(rows) for collection, rows in self.rows.items()}
-        while len(self.rows["census"]) < self.sizes["census"] + len(first["census"]):
-            self.household()
-        for _ in range(self.sizes["baptisms"]):
-            self.baptism()
-        while len(self.rows["passengers"]) < self.sizes["passengers"] + len(first["passengers"]):
-            self.party()
+        for collection, rows in SMALL.items():
+            self.add(collection, rows)
+        files = {SAMPLE / f"small/{collection}.csv": self.table(collection, 0) for collection in HEADERS}
+        for collection, sizes in WORLD.items():
+            for number, rows in enumerate(sizes, start=1):
+                first = len(self.rows[collection])
+                self.add(collection, rows)
+                files[SAMPLE / f"world/{collection}-{number}.csv.gz"] = self.table(collection, first)
+        files[SAMPLE / "judged.tsv"] = judged(self.judged)
+        return files
+
+    def add(self, collection, rows):
+        """Adds at least so many rows. Households and parties are whole."""
+        add = {"census": self.household, "baptisms": self.baptism, "passengers": self.party}[collection]
+        end = len(self.rows[collection]) + rows
+        while len(self.rows[collection]) < end:
+            add()
+
+    def table(self, collection, first):
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([HEADERS[collection], *self.rows[collection][first:]])
+        return text.getvalue()
 
     def judge(self, kind, query, collection, entry):
         self.judged.append((kind, query, f"{collection}:{entry}"))
@@ -227,15 +242,6 @@ class Maker:
         self.rows["passengers"].append([entry, party, name, sex, born, place, occupation, ship, arrived])
         return entry
 
-    def files(self):
-        return {f"{collection}.csv": table([HEADERS[collection], *rows], ",") for collection, rows in self.rows.items()}
-
-
-def table(rows, delimiter):
-    text = io.StringIO()
-    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
-    return text.getvalue()
-
 
 def judged(searches):
     """Rules are tuned by the first half of each kind alone; figures are reported of both."""
@@ -252,23 +258,27 @@ def judged(searches):
     return "\n".join(lines) + "\n"
 
 
+def read(path):
+    content = path.read_bytes()
+    return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
+
+
+def write(path, text):
+    content = text.encode("utf-8")
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+    print(f"{path.relative_to(SAMPLE)}: {text.count(chr(10)) - 1} rows")
+
+
 def main(argument):
-    maker = Maker(LARGE if argument == "--large" else SMALL)
-    maker.make()
-    folder = SAMPLE / ("large" if argument == "--large" else "small")
-    files = {folder / name: text for name, text in maker.files().items()}
-    if argument != "--large":
-        files[SAMPLE / "judged.tsv"] = judged(maker.judged)
+    files = Maker().make()
     if argument == "--check":
-        different = [path.name for path, text in files.items() if path.read_text(encoding="utf-8") != text]
+        different = [path.name for path, text in files.items() if read(path) != text]
         if different:
             sys.exit(f"{', '.join(different)}: not what make.py makes. Run: python3 make.py")
         return
-    folder.mkdir(exist_ok=True)
     for path, text in files.items():
-        path.write_text(text, encoding="utf-8", newline="\n")
-    for collection, rows in maker.rows.items():
-        print(f"{folder.name}/{collection}.csv: {len(rows)} rows")
+        write(path, text)
 
 
 if __name__ == "__main__":
