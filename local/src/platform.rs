@@ -255,10 +255,10 @@ impl Platform {
         for app in &apps {
             create_queues(&queues, &engines.config, app);
         }
-        let (objects_told, sweeper) = ((tell, stored), dynamodb.sweeper());
+        let (objects_told, dynoxide) = ((tell, stored), dynamodb.dynoxide());
         let settings = &options.sources;
         let sources =
-            Sources::start(&apps, &engines, settings, &state, objects_told, &queues.messages, sweeper).await?;
+            Sources::start(&apps, &engines, settings, &state, objects_told, &queues.messages, dynoxide).await?;
         let sockets = Sockets::new(&apps, connections, &options.sockets, &settings.without);
         let sockets = Arc::new(sockets);
         let gateway = Gateway::with_sockets(listener, gateway_of(&apps), Arc::clone(&sockets)).map_err(|error| {

@@ -41,7 +41,7 @@ pub struct Settings {
     pub batch_bytes: usize,
     /// The longest time that an invocation of a mirror may take. A rebuild of an index waits for that long.
     pub mirror_timeout: Duration,
-    /// The polling interval of a stream without new records.
+    /// The polling interval of a stream without new records, of an engine that does not tell when records arrive.
     pub poll: Duration,
     /// Stream records that still fail at this age are discarded: written to the bucket, and skipped.
     pub maximum_age: Duration,

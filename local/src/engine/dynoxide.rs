@@ -7,18 +7,21 @@
 //! For ten minutes it keeps the response of each transaction, as DynamoDB does for requests that are sent again. So its
 //! memory grows with the writes of the last ten minutes: an import into tracker of 120 rows a second takes about 130 MB.
 
+mod arrivals;
 mod front;
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use dynoxide::Database;
 use rusqlite::Connection;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::error::StartError;
+use arrivals::Arrivals;
 use front::Front;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -33,6 +36,7 @@ pub struct Dynoxide {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     database: Database,
+    arrivals: Arc<Arrivals>,
     /// The file, or the URI of a database in memory.
     name: String,
     /// Absent for a database in memory.
@@ -53,15 +57,17 @@ impl Dynoxide {
         let address = listener.local_addr().map_err(|error| failed(&error))?;
         let (stop, stopped) = oneshot::channel();
         let served = database.clone();
+        let arrivals = Arc::<Arrivals>::default();
+        let (noticed, commits) = (Arc::clone(&arrivals), watching(&name).map_err(|error| failed(&error))?);
         // SQLite's calls block, so they run in a thread of their own.
         let thread = std::thread::Builder::new()
             .name("dynoxide".to_owned())
-            .spawn(move || serve(listener, served, stopped))
+            .spawn(move || serve(listener, served, stopped, &noticed, commits))
             .map_err(|error| failed(&error))?;
         let endpoint = format!("http://{address}");
         let fronting = Front::start(endpoint.clone()).await.map_err(|error| failed(&error))?;
         let (front, file) = (fronting.url(), file.map(Path::to_path_buf));
-        Ok(Self { endpoint, front, fronting, stop: Some(stop), thread: Some(thread), database, name, file })
+        Ok(Self { endpoint, front, fronting, stop: Some(stop), thread: Some(thread), database, arrivals, name, file })
     }
 
     /// Creates an index for parallel scans of a table, if it is missing. Without it each page of a segment sorts the
@@ -69,6 +75,12 @@ impl Dynoxide {
     pub async fn index_scans(&self, table: &str) -> Result<(), BoxError> {
         let (name, table) = (self.name.clone(), table.to_owned());
         Ok(tokio::task::spawn_blocking(move || index_scans(&name, &table)).await??)
+    }
+
+    /// Returns the number of the last record of a table's stream, which changes within some hundredths of a second after
+    /// records arrive.
+    pub fn arrivals(&self, table: &str) -> watch::Receiver<Option<i64>> {
+        self.arrivals.of_table(table)
     }
 
     /// Deletes expired items, as DynamoDB does by itself. Returns their number.
@@ -104,7 +116,13 @@ impl std::fmt::Debug for Dynoxide {
     }
 }
 
-fn serve(listener: std::net::TcpListener, database: Database, stopped: oneshot::Receiver<()>) {
+fn serve(
+    listener: std::net::TcpListener,
+    database: Database,
+    stopped: oneshot::Receiver<()>,
+    arrivals: &Arrivals,
+    commits: Connection,
+) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return tracing::error!(%error, "creating a runtime for dynoxide failed"),
@@ -117,8 +135,13 @@ fn serve(listener: std::net::TcpListener, database: Database, stopped: oneshot::
         let stopped = async {
             let _ = stopped.await;
         };
-        if let Err(error) = dynoxide::server::serve_with_shutdown(listener, database, stopped).await {
-            tracing::error!(%error, "dynoxide failed");
+        tokio::select! {
+            served = dynoxide::server::serve_with_shutdown(listener, database, stopped) => {
+                if let Err(error) = served {
+                    tracing::error!(%error, "dynoxide failed");
+                }
+            }
+            () = arrivals.follow(commits) => {}
         }
     });
 }
@@ -141,6 +164,14 @@ fn index_streams(file: &str) -> rusqlite::Result<()> {
         "CREATE INDEX IF NOT EXISTS cairn_stream_position
          ON _stream_records (table_name, CAST(sequence_number AS INTEGER))",
     )
+}
+
+/// Opens a connection that only looks for commits. A database in memory would lock the tables that it reads, and a write
+/// that meets a lock fails.
+fn watching(file: &str) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(file)?;
+    connection.pragma_update(None, "read_uncommitted", true)?;
+    Ok(connection)
 }
 
 /// Creates an index in the order in which a segment is scanned.

@@ -73,8 +73,8 @@ pub(super) async fn start(
 }
 
 impl Running {
-    /// Returns dynoxide, which deletes expired items only on request.
-    pub(super) fn sweeper(&self) -> Option<Arc<Dynoxide>> {
+    /// Returns dynoxide, if it is the engine. It deletes expired items only on request, and tells when stream records arrive.
+    pub(super) fn dynoxide(&self) -> Option<Arc<Dynoxide>> {
         self.dynoxide.clone()
     }
 

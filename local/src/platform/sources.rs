@@ -60,7 +60,7 @@ impl Sources {
         state: &State,
         (tell, stored): (mpsc::UnboundedSender<Stored>, mpsc::UnboundedReceiver<Stored>),
         messages: &Arc<Messages>,
-        sweeper: Option<Arc<Dynoxide>>,
+        dynoxide: Option<Arc<Dynoxide>>,
     ) -> Result<Self, StartError> {
         let (stop, stopped) = watch::channel(false);
         let mut running = JoinSet::new();
@@ -80,7 +80,7 @@ impl Sources {
                         for table in app.system().mirrored() {
                             let filter = filtered.then(|| Filter::new(table));
                             let reader = Reader { handler, filter, client: client.clone(), settings: settings.clone() };
-                            let stream = reader.of_table(app, engines, table).await?;
+                            let stream = reader.of_table(app, engines, table, dynoxide.as_deref()).await?;
                             read.push(ReadStream::of(&stream, &folder));
                             let (reach, run) = start(stream, &folder, &stopped)?;
                             mirrors.push(reach);
@@ -93,7 +93,7 @@ impl Sources {
                         for table in app.system().streams() {
                             let settings = Settings { batch_records, ..settings.clone() };
                             let reader = Reader { handler, filter: None, client: client.clone(), settings };
-                            let stream = reader.of_table(app, engines, table).await?;
+                            let stream = reader.of_table(app, engines, table, dynoxide.as_deref()).await?;
                             read.push(ReadStream::of(&stream, &folder));
                             let (reach, run) = start(stream, &folder, &stopped)?;
                             readers.push(reach);
@@ -140,7 +140,7 @@ impl Sources {
         })?;
         let (pending, run) = objects::start(notifications, stored, engines.clock.clone(), stopped.clone());
         running.spawn(run);
-        if let Some(dynoxide) = sweeper {
+        if let Some(dynoxide) = dynoxide {
             running.spawn(sweep(dynoxide, read, stopped.clone()));
         }
         running.spawn(expire(Arc::clone(engines), expiring, stopped));
@@ -174,7 +174,13 @@ struct Reader {
 
 impl Reader {
     /// Returns the event source of a table's stream.
-    async fn of_table(self, app: &Arc<App>, engines: &Engines, table: &Table) -> Result<Stream<App>, StartError> {
+    async fn of_table(
+        self,
+        app: &Arc<App>,
+        engines: &Engines,
+        table: &Table,
+        dynoxide: Option<&Dynoxide>,
+    ) -> Result<Stream<App>, StartError> {
         let table = engines.config.table(table.name);
         let stream_arn = aws::stream_arn(engines.dynamodb(), &table).await.map_err(|error| {
             StartError::new(
@@ -182,6 +188,7 @@ impl Reader {
                 "`cairn local reset` starts over",
             )
         })?;
+        let arrivals = dynoxide.map(|dynoxide| dynoxide.arrivals(&table));
         Ok(Stream {
             client: self.client,
             table,
@@ -196,6 +203,7 @@ impl Reader {
             },
             settings: self.settings,
             clock: engines.clock.clone(),
+            arrivals,
         })
     }
 }

@@ -33,6 +33,8 @@ pub struct Stream<F> {
     pub given_up: GivenUp,
     pub settings: Settings,
     pub clock: Clock,
+    /// Changes when records arrive, if the engine tells.
+    pub arrivals: Option<watch::Receiver<Option<i64>>>,
 }
 
 /// The progress of a running event source.
@@ -85,6 +87,9 @@ struct Running<F> {
     pass: watch::Sender<u64>,
 }
 
+/// How often a stream is read without a new record if the engine tells of arrivals.
+const POLL: Duration = Duration::from_secs(5);
+
 /// The wait after a failed read of the stream.
 const READ_RETRY: Duration = Duration::from_millis(500);
 
@@ -101,6 +106,10 @@ impl<F: Function> Running<F> {
                         continue;
                     }
                 }
+            }
+            // What arrives from now on may not be on the pages of this round.
+            if let Some(arrivals) = &mut self.stream.arrivals {
+                arrivals.mark_unchanged();
             }
             let round = self.rounds.begun.fetch_add(1, Ordering::SeqCst) + 1;
             let mut at_end = true;
@@ -121,7 +130,7 @@ impl<F: Function> Running<F> {
                 shards.clear();
             } else if at_end {
                 self.pass.send_replace(round);
-                self.rest(self.stream.settings.poll).await;
+                self.wait_for_records().await;
             }
         }
     }
@@ -230,6 +239,18 @@ impl<F: Function> Running<F> {
         if let Err(error) = self.checkpoints.save(shard, position) {
             tracing::warn!(table = self.stream.table, %error, "saving a checkpoint failed");
         }
+    }
+
+    /// Waits until the stream may have new records, or it is time to look for them.
+    async fn wait_for_records(&mut self) {
+        let Some(mut arrivals) = self.stream.arrivals.take() else {
+            return self.rest(self.stream.settings.poll).await;
+        };
+        tokio::select! {
+            () = self.rest(POLL) => {}
+            Ok(()) = arrivals.changed() => {}
+        }
+        self.stream.arrivals = Some(arrivals);
     }
 
     /// Waits, unless the source is to stop or a caller waits for its progress.

@@ -106,6 +106,7 @@ impl World {
             function: Arc::clone(function),
             handler: "mirror",
             filter: None,
+            arrivals: None,
             given_up: GivenUp {
                 client: self.engines.s3().clone(),
                 bucket: "toys".to_owned(),
