@@ -2,7 +2,6 @@
 //! `samples/archive/judged.tsv`.
 //!
 //! ```sh
-//! python3 samples/archive/make/make.py --large
 //! cargo run -p bench --example judge_archive -- http://127.0.0.1:9200 [daitch-mokotoff | double-metaphone | none]
 //! ```
 //!
@@ -12,7 +11,8 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use archive::documents::{MAPPING, record};
@@ -23,6 +23,7 @@ use archive::record::{BoundMapping, MappedRow};
 use archive::relatives::{Member, relatives};
 use archive::search::query::{RecordQuery, ResolvedPlace};
 use archive::search::{Page, Visibility, request};
+use flate2::read::GzDecoder;
 use mirror::{Document, Image};
 use reqwest::{Client, Method};
 use serde_json::{Map, Value, json};
@@ -96,6 +97,20 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/archive")
 }
 
+/// Returns the files of a collection, in both sizes of the sample.
+fn files(collection: &str) -> Outcome<Vec<Box<dyn Read>>> {
+    let small: Box<dyn Read> = Box::new(File::open(folder().join(format!("small/{collection}.csv")))?);
+    let mut files = vec![small];
+    let mut world: Vec<PathBuf> =
+        fs::read_dir(folder().join("world"))?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    world.sort();
+    let is_of = |path: &&PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(collection));
+    for path in world.iter().filter(is_of) {
+        files.push(Box::new(GzDecoder::new(File::open(path)?)));
+    }
+    Ok(files)
+}
+
 fn is_digits(code: &str) -> bool {
     code.bytes().all(|character| character.is_ascii_digit())
 }
@@ -104,13 +119,14 @@ impl Sample {
     fn read(&mut self, collection: &str) -> Outcome<()> {
         let mapping: Vec<MappedColumn> =
             serde_json::from_slice(&fs::read(folder().join(format!("{collection}.mapping.json")))?)?;
-        let path = folder().join(format!("large/{collection}.csv"));
-        let mut reader = csv::Reader::from_path(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let headers: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
-        let bound = BoundMapping::new(&mapping, &headers).map_err(|missing| format!("no columns {missing:?}"))?;
         let mut rows = Vec::new();
-        for row in reader.records() {
-            rows.push(bound.read(&row?.iter().map(str::to_owned).collect::<Vec<_>>()));
+        for file in files(collection)? {
+            let mut reader = csv::Reader::from_reader(file);
+            let headers: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
+            let bound = BoundMapping::new(&mapping, &headers).map_err(|missing| format!("no columns {missing:?}"))?;
+            for row in reader.records() {
+                rows.push(bound.read(&row?.iter().map(str::to_owned).collect::<Vec<_>>()));
+            }
         }
         let mut households: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (index, row) in rows.iter().enumerate() {

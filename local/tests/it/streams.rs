@@ -69,13 +69,16 @@ struct World {
     engines: Arc<Engines>,
     objects: Objects,
     folder: tempfile::TempDir,
-    _dynoxide: Dynoxide,
+    dynoxide: Dynoxide,
 }
 
 impl World {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let dynoxide = Dynoxide::start(None).await.unwrap();
+        Self::on(Dynoxide::start(None).await.unwrap(), folder).await
+    }
+
+    async fn on(dynoxide: Dynoxide, folder: tempfile::TempDir) -> Self {
         let credentials = ("local".to_owned(), "local".to_owned());
         let (stored, _) = mpsc::unbounded_channel();
         let objects = Objects::start(&folder.path().join("objects"), ("local", "local"), stored).await.unwrap();
@@ -89,7 +92,7 @@ impl World {
         };
         let engines = Engines::new(config, Clock::system());
         create_tables(engines.dynamodb(), &engines.config, &SYSTEM).await.unwrap();
-        Self { engines, objects, folder, _dynoxide: dynoxide }
+        Self { engines, objects, folder, dynoxide }
     }
 
     async fn put(&self, key: &str) {
@@ -106,7 +109,7 @@ impl World {
             function: Arc::clone(function),
             handler: "mirror",
             filter: None,
-            arrivals: None,
+            arrivals: Some(self.dynoxide.arrivals("toys")),
             given_up: GivenUp {
                 client: self.engines.s3().clone(),
                 bucket: "toys".to_owned(),
@@ -165,6 +168,24 @@ async fn every_write_is_delivered_once_in_order_across_a_restart() {
     source.caught_up().await;
     assert_eq!(again.batches().concat(), ["d"]);
     source.stop().await;
+}
+
+#[tokio::test]
+async fn arrival_of_each_record_is_told_in_memory_and_in_a_file() {
+    for in_file in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("dynamodb.sqlite");
+        let dynoxide = Dynoxide::start(in_file.then_some(file.as_path())).await.unwrap();
+        let world = World::on(dynoxide, folder).await;
+        let mut arrivals = world.dynoxide.arrivals("toys");
+        let mut last = None;
+        for key in ["a", "b"] {
+            world.put(key).await;
+            let told = arrivals.wait_for(|number| *number > last);
+            last = *tokio::time::timeout(Duration::from_secs(30), told).await.unwrap().unwrap();
+        }
+        assert!(last.is_some());
+    }
 }
 
 #[tokio::test]
