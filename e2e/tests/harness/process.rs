@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -22,6 +23,9 @@ pub struct Process {
 
 /// The folder of the compiled programs.
 static PROGRAMS: OnceCell<PathBuf> = OnceCell::const_new();
+
+/// The build of the programs: its start, and how long it took once it is done.
+static BUILD: Mutex<Option<(Instant, Option<Duration>)>> = Mutex::new(None);
 
 impl Process {
     /// Starts a process on the folder and waits until it is ready. It aborts at the failpoint, if there is one. The
@@ -100,14 +104,23 @@ impl Process {
 /// Returns the path of a compiled program: the command, or the program of a system.
 pub async fn program(name: &str) -> PathBuf {
     let build = async || {
+        let began = Instant::now();
+        *BUILD.lock().unwrap() = Some((began, None));
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
         // The packages are those of the tests, since another selection would compile the dependencies again.
         build.args(["build", "--quiet", "--workspace", "--bins", "--tests"]).current_dir(env!("CARGO_MANIFEST_DIR"));
         assert!(build.status().await.unwrap().success(), "the programs do not build");
+        *BUILD.lock().unwrap() = Some((began, Some(began.elapsed())));
         // The programs are next to the folder of the test's program.
         let tests = std::env::current_exe().unwrap();
         tests.parent().and_then(Path::parent).unwrap().to_owned()
     };
     PROGRAMS.get_or_init(build).await.join(name)
+}
+
+/// Returns how long the build of the programs has taken so far. It does not count towards a test's timeout.
+pub fn build_time() -> Duration {
+    let build = *BUILD.lock().unwrap();
+    build.map_or(Duration::ZERO, |(began, took)| took.unwrap_or_else(|| began.elapsed()))
 }
