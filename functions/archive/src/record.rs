@@ -151,7 +151,8 @@ pub struct Relative {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schema(required = false)]
     pub surname: String,
-    /// The first day on which the public may see the relative's own record, as `yyyymmdd`. Absent if it is open.
+    /// The first day on which the public may see the relative's own record, as `yyyymmdd`; only for staff. Absent if the
+    /// record is never closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub visible_from: Option<u32>,
