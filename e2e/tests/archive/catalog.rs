@@ -150,7 +150,9 @@ async fn collection_with_other_categories_is_listed_there_alone() {
     archive.editor.patch(&path, json!({ "categoryIds": [a] })).await.is(200);
     assert_eq!((of(&a).await, of(&b).await), (vec!["X".to_owned(), "Y".to_owned()], vec!["X".to_owned()]));
     assert_eq!(archive.table().get(&format!("collectionUse#{y}"), "collectionUse").await, before);
-    let read = archive.visitor.get(&path).await.is(200);
+    // Some of the records may be closed.
+    assert_eq!(archive.visitor.get(&path).await.is(200)["recordCount"], Value::Null);
+    let read = archive.volunteer.get(&path).await.is(200);
     assert_eq!((&read["recordCount"], &read["categories"]), (&json!(3), &json!([{ "id": a, "name": "A" }])));
     archive.agrees().await;
     archive.visitor.get("/archive/categories/7999999999/collections").await.refused(404, "not-found");

@@ -4,14 +4,15 @@ use serde::Serialize;
 use table::{EntityKey, Key};
 use utoipa::ToSchema;
 use web::search::Total;
-use web::{Context, Json, Problem, Query, Route, Sample, Who, problem};
+use web::{Context, Json, Problem, Query, Route, Sample, problem};
 
-use crate::access::{SEARCH, SEARCH_HITS};
+use crate::access::{CALLER, SEARCH, SEARCH_HITS};
 use crate::categories::CategoryView;
 use crate::collections::CollectionView;
 use crate::item::{Category, Collection, CollectionUse};
 use crate::keys::{CollectionKey, CollectionUseKey};
 use crate::schema::ARCHIVE;
+use crate::viewer::{READERS, Viewer};
 use crate::word_search::{Searched, TIMEOUT, WordQuery};
 
 const PATH: &str = "/archive/search/catalog";
@@ -26,7 +27,7 @@ pub struct FoundCatalog {
     pub next_cursor: Option<String>,
 }
 
-/// A category, or a collection with its number of records.
+/// A category, or a collection, for staff with its number of records.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,15 +41,16 @@ const SEARCHED: Searched =
     Searched { entities: &["category", "collection"], names: &["name"], others: &["description"] };
 
 pub fn route() -> Route {
-    Route::get("searchCatalog", PATH, Who::Public, search)
+    Route::get("searchCatalog", PATH, READERS, search)
         .summary("Search the categories and collections by their names and descriptions")
-        .patterns(&[&SEARCH, &SEARCH_HITS])
+        .patterns(&[&CALLER, &SEARCH, &SEARCH_HITS])
         .timeout(TIMEOUT)
         .problems(&[problem::SEARCH_UNAVAILABLE])
         .sample(Sample::new("/archive/search/catalog?q=parish%20reg"))
 }
 
 async fn search(cx: Context, Query(query): Query<WordQuery>) -> Result<Json<FoundCatalog>, Problem> {
+    let viewer = Viewer::load(&cx).await?;
     let found = SEARCHED.search(&cx, &query).await?;
     let counts_of = |key: &Key| {
         let CollectionKey { collection } = CollectionKey::parse(key)?;
@@ -65,7 +67,8 @@ async fn search(cx: Context, Query(query): Query<WordQuery>) -> Result<Json<Foun
         let Some(stored) = stored else { continue };
         items.push(if counted.is_some() {
             let records = counts.map(|counts| counts.read::<CollectionUse>()).transpose()?.unwrap_or_default().records;
-            let view = CollectionView { record_count: Some(records), ..stored.read::<Collection>()?.into() };
+            let record_count = Some(records).filter(|_| viewer.is_staff);
+            let view = CollectionView { record_count, ..stored.read::<Collection>()?.into() };
             FoundEntry { category: None, collection: Some(view), score }
         } else {
             FoundEntry { category: Some(stored.read::<Category>()?.into()), collection: None, score }

@@ -59,7 +59,8 @@ pub struct CollectionView {
     /// Its categories with their names; only where one collection is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<NamedCategory>>,
-    /// The number of its published records; where one collection is read, and in searches.
+    /// The number of its published records, closed ones included; only for staff, where one collection is read, and in
+    /// searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_count: Option<u64>,
 }
