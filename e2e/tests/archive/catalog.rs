@@ -20,6 +20,7 @@ tests! { archive_catalog:
     stale_update_is_refused_with_if_match,
     creation_with_an_idempotency_key_is_carried_out_once,
     faults_of_a_collection_are_at_their_places,
+    collection_at_an_unknown_or_replaced_place_is_refused,
 }
 
 async fn category_with_the_name_of_another_is_refused_without_regard_to_case_and_accents() {
@@ -178,7 +179,8 @@ async fn updated_collection_keeps_its_place_and_renamed_one_moves() {
     let first = archive.collection("Aber", &[&category]).await;
     archive.collection("Bala", &[&category]).await;
     let path = format!("/archive/collections/{first}");
-    let closed = json!({ "description": "Registers", "closedYears": { "birth": 100 }, "placeId": "9002656194" });
+    let place = id(&archive.administrator.post("/archive/places", json!({ "name": "Llanfair" })).await.is(201));
+    let closed = json!({ "description": "Registers", "closedYears": { "birth": 100 }, "placeId": place });
     let updated = archive.editor.patch(&path, closed).await.is(200);
     assert_eq!(updated["closedYears"]["birth"], 100);
     assert_eq!(updated["closedYears"]["death"], 0);
@@ -251,4 +253,28 @@ async fn faults_of_a_collection_are_at_their_places() {
     });
     let refused = archive.editor.post("/archive/collections", new).await;
     refused.faulty(&["/name", "/imageUrlTemplate", "/defaultMapping/1/header", "/defaultMapping/1/dateOrder"]);
+}
+
+async fn collection_at_an_unknown_or_replaced_place_is_refused() {
+    let archive = Archive::new().await;
+    let category = archive.category("Births").await;
+    let place =
+        async |name: &str| id(&archive.administrator.post("/archive/places", json!({ "name": name })).await.is(201));
+    let (present, replaced) = (place("Bala").await, place("Y Bala").await);
+    let replace = format!("/archive/places/{replaced}?replacedBy={present}");
+    archive.administrator.delete(&replace).await.is(204);
+    let new = |place: &str| json!({ "name": "Llanfair", "categoryIds": [category], "placeId": place });
+    for place in ["7999999999", &replaced] {
+        let refused = archive.editor.post("/archive/collections", new(place)).await;
+        refused.refused(422, "unprocessable").at(&["/placeId"]);
+    }
+    let path = archive.editor.post("/archive/collections", new(&present)).await.is(201).header("location").to_owned();
+    for place in ["7999999999", &replaced] {
+        let refused = archive.editor.patch(&path, json!({ "placeId": place })).await;
+        refused.refused(422, "unprocessable").at(&["/placeId"]);
+    }
+    archive.editor.patch(&path, json!({ "placeId": present, "description": "Registers" })).await.is(200);
+    archive.editor.patch(&path, json!({ "placeId": null })).await.is(200);
+    archive.editor.patch(&path, json!({ "placeId": present })).await.is(200);
+    archive.agrees().await;
 }

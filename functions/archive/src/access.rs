@@ -45,13 +45,15 @@ pub const UPDATE_CATEGORY: AccessPattern =
 /// The deletion of a category without collections, with its name.
 pub const DELETE_CATEGORY: AccessPattern = AccessPattern::new("deleteCategory", &[TABLE.delete(), TABLE.update()]);
 
-/// A new collection with its rows in categories and its counts.
+/// A new collection with its rows in categories and its counts. Its place must be there.
 pub const CREATE_COLLECTION: AccessPattern =
-    AccessPattern::new("createCollection", &[TABLE.put(), TABLE.update(), TABLE.get()]);
+    AccessPattern::new("createCollection", &[TABLE.put(), TABLE.update(), TABLE.get(), TABLE.query(), TABLE.check()]);
 
-/// A collection, and its rows where its categories change.
-pub const UPDATE_COLLECTION: AccessPattern =
-    AccessPattern::new("updateCollection", &[TABLE.update(), TABLE.put(), TABLE.delete()]);
+/// A collection, and its rows where its categories change. A new place must be there.
+pub const UPDATE_COLLECTION: AccessPattern = AccessPattern::new(
+    "updateCollection",
+    &[TABLE.update(), TABLE.put(), TABLE.delete(), TABLE.query(), TABLE.check()],
+);
 
 /// The deletion of a collection without posts, with its rows and counts.
 pub const DELETE_COLLECTION: AccessPattern = AccessPattern::new("deleteCollection", &[TABLE.delete(), TABLE.update()]);

@@ -10,14 +10,17 @@ pub mod update;
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
-use table::Item;
+use table::access::AccessPattern;
+use table::{Action, Condition, Item};
 use utoipa::ToSchema;
-use web::{Fault, Problem};
+use web::{Context, Fault, Problem};
 
 use crate::category_use::is_known;
 use crate::item::{ClosedYears, Collection};
 use crate::mapping::MappedColumn;
 use crate::names::{CategoryId, CollectionId, PlaceId};
+use crate::places;
+use crate::schema::ARCHIVE;
 
 const LIST: &str = "/archive/collections";
 const ONE: &str = "/archive/collections/{collectionId}";
@@ -104,6 +107,20 @@ fn unknown(categories: &[CategoryId], counts: Option<&Item>) -> Problem {
     let unknown = categories.iter().enumerate().filter(|(_, category)| !is_known(counts, **category));
     let fault = |(index, _)| Fault::pointer(category_pointer(index), "names no category");
     Problem::unprocessable(unknown.map(fault).collect())
+}
+
+/// Returns the check that a place is there in the transaction which names it. 422 if it is not, or if another place has
+/// replaced it.
+async fn place_check(cx: &Context, pattern: &'static AccessPattern, place: PlaceId) -> Result<Action, Problem> {
+    let found = places::find_consistent(cx.access(), pattern, place).await?;
+    let found = found.filter(|(_, place)| place.replaced_by.is_none());
+    let (stored, _) = found.ok_or_else(|| unknown_place(place))?;
+    Ok(Action::check(&ARCHIVE, stored.key).when(Condition::Absent("replacedBy")))
+}
+
+/// 422 with a pointer to a place that does not exist.
+fn unknown_place(place: PlaceId) -> Problem {
+    Problem::unprocessable(vec![Fault::pointer("/placeId", format!("names the place {place}, which does not exist"))])
 }
 
 fn category_pointer(index: usize) -> String {

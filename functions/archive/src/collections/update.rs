@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::visible::name_fault;
 use web::{Context, Fault, IfMatch, MergePatch, Patch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
-use super::{CollectionPath, CollectionView, ONE, SAMPLE, image_url_fault, repeated, unknown};
+use super::{CollectionPath, CollectionView, ONE, SAMPLE, image_url_fault, place_check, repeated, unknown};
 use crate::access::{CALLER, ONE as ONE_ITEM, UPDATE_COLLECTION};
 use crate::audit::now;
 use crate::authorization::{Caller, SIGNED_IN};
@@ -123,7 +123,8 @@ async fn update(
         }
         let changes = Changes::between(&before, &after)?;
         let mut actions = vec![Action::update(&ARCHIVE, stored.key.clone(), changes).if_unchanged(&stored)];
-        if !enters.is_empty() || !leaves.is_empty() {
+        let counts_change = !enters.is_empty() || !leaves.is_empty();
+        if counts_change {
             actions.push(category_use::counted(&enters, &leaves));
         }
         let row = |category: &CategoryId| CollectionCategoryKey { collection: id, category: *category };
@@ -135,13 +136,16 @@ async fn update(
             )?);
         }
         actions.extend(leaves.iter().map(|category| Action::delete(&ARCHIVE, row(category))));
+        if let Some(place) = after.place_id.filter(|place| before.place_id != Some(*place)) {
+            actions.push(place_check(&cx, &UPDATE_COLLECTION, place).await?);
+        }
         match cx.access().transact(&UPDATE_COLLECTION, &actions).await {
             Ok(rev) => Ok(Tagged::new(&after.into(), rev)),
             Err(error) => Err(match (error.failed(0).map(|failed| failed.cause), error.failed(1)) {
                 (Some(Cause::Missing), _) => Problem::not_found(),
                 (Some(_), _) => Problem::stale(),
-                (None, Some(counts)) => unknown(&after.category_ids, counts.item.as_ref()),
-                (None, None) => error.into(),
+                (None, Some(counts)) if counts_change => unknown(&after.category_ids, counts.item.as_ref()),
+                (None, _) => error.into(),
             }),
         }
     })
