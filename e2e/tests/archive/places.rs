@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ::archive::gazetteer::{Gazetteer, LOAD, Loaded, Mode, load};
+use ::archive::places::item::Place;
+use ::archive::places::{UPDATE_PLACE, count_children};
 use futures::future::join_all;
 use serde_json::{Value, json};
 use table::Access;
@@ -27,6 +29,9 @@ tests! { archive_places:
     replaced_place_leads_to_its_replacement,
     place_of_a_record_or_a_collection_is_replaced_and_not_deleted,
     more_than_90_changed_names_are_refused,
+    place_of_a_record_is_not_moved,
+    country_with_places_inside_keeps_its_code,
+    place_that_was_replaced_meanwhile_gets_no_child,
     word_of_more_than_300_places_keeps_the_heaviest,
     concurrent_creations_are_all_counted_in_their_parent,
     second_load_of_the_gazetteer_writes_nothing,
@@ -335,6 +340,47 @@ async fn more_than_90_changed_names_are_refused() {
     let created = archive.administrator.post("/archive/places", new(90)).once("90").await.is(201);
     let path = format!("/archive/places/{}", id(&created));
     let more = json!({ "name": "Moved", "altNames": names(0..180) });
+async fn place_of_a_record_is_not_moved() {
+    let archive = with_extract().await;
+    let bala = format!("/archive/places/{BALA}");
+    let free = create(&archive, json!({ "name": "Llanfair", "parentId": WALES })).await;
+    published(&archive, CENSUS).await;
+    archive.cairn.caught_up().await;
+    let romania = json!({ "parentId": "9000798549" });
+    let refused = archive.administrator.patch(&bala, romania.clone()).await.refused(409, "in-use");
+    assert_eq!(refused["uses"], 1, "{}", refused.told());
+    // Records have the ids of places, not their names.
+    let renamed = json!({ "name": "Y Bala", "altNames": ["Bala"], "parentId": WALES });
+    archive.administrator.patch(&bala, renamed).await.is(200);
+    assert_eq!(archive.visitor.get(&format!("/archive/search?place={WALES}")).await.is(200)["total"]["value"], 3);
+    archive.administrator.patch(&format!("/archive/places/{free}"), romania).await.is(200);
+}
+
+async fn country_with_places_inside_keeps_its_code() {
+    let archive = Archive::new().await;
+    let country = create(&archive, json!({ "name": "Wales", "country": "GB" })).await;
+    let path = format!("/archive/places/{country}");
+    archive.administrator.patch(&path, json!({ "country": "IE" })).await.is(200);
+    create(&archive, json!({ "name": "Bala", "parentId": country })).await;
+    let refused = archive.administrator.patch(&path, json!({ "country": "GB" })).await.refused(409, "has-dependents");
+    assert_eq!(refused["counts"], json!({ "places": 1 }));
+    archive.administrator.patch(&path, json!({ "country": "IE", "weight": 5 })).await.is(200);
+}
+
+async fn place_that_was_replaced_meanwhile_gets_no_child() {
+    let archive = Archive::new().await;
+    let [wales, cymru] = ["Wales", "Cymru"].map(|name| json!({ "name": name }));
+    let (wales, cymru) = (create(&archive, wales).await, create(&archive, cymru).await);
+    // As a request reads it that is slower than the replacement.
+    let items = archive.items().await;
+    let before = items.values().find(|item| attribute(item, "PK") == cymru).unwrap();
+    let before: Place = table::item::from_item(before.clone()).unwrap();
+    archive.administrator.delete(&format!("/archive/places/{cymru}?replacedBy={wales}")).await.is(204);
+    let access = Access::new(Arc::clone(archive.cairn.engines()), &[&UPDATE_PLACE]);
+    let counted = access.write(&UPDATE_PLACE, count_children(&before, 1).unwrap()).await;
+    assert!(matches!(counted, Err(table::Error::ConditionFailed(_))), "{counted:?}");
+}
+
     archive.administrator.patch(&path, more).await.is(200);
     let other = json!({ "altNames": names(0..271) });
     archive.administrator.patch(&path, other).await.refused(422, "unprocessable").at(&["/altNames"]);

@@ -14,6 +14,7 @@ pub mod resolve;
 pub mod spellings;
 mod typed;
 pub mod update;
+mod uses;
 mod view;
 mod word_changes;
 pub mod words;
@@ -63,11 +64,12 @@ pub const DELETE_PLACE: AccessPattern = AccessPattern::new(
 /// The most alternative names that change in one request, since a transaction has at most 100 actions.
 pub const MAX_CHANGED_NAMES: usize = 90;
 
-/// Returns the action that counts children in a parent, which must have kept its name.
+/// Returns the action that counts children in a parent, which must have kept its name and not been replaced.
 pub fn count_children(parent: &Place, change: i64) -> Result<Action, Error> {
     let key = parent.key().ok_or_else(|| Error::Misfit(format!("place {} has no name", parent.id)))?;
     let update = Action::update(&ARCHIVE, key, Changes::new().add("childCount", change));
-    Ok(update.when(Condition::Equals("fullName", attribute::text(&parent.full_name))))
+    let same_name = Condition::Equals("fullName", attribute::text(&parent.full_name));
+    Ok(update.when(same_name).when(Condition::Absent("replacedBy")))
 }
 
 /// 422 for a parent that does not exist.

@@ -3,27 +3,24 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use serde_json::json;
-use table::{Access, Action, Changes, Condition, item as attribute};
+use table::{Action, Changes, Condition, item as attribute};
 use utoipa::ToSchema;
-use web::search::{MAX_COUNT, SearchResponse};
-use web::{Context, Fault, IfMatch, Kind, NoContent, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, Fault, IfMatch, NoContent, Path, Problem, Query, Route, Sample, problem};
 
 use super::item::Place;
 use super::update::require_childless;
+use super::uses::{IN_USE, require_unused};
 use super::word_changes::word_changes;
 use super::{
     DELETE_PLACE, MAX_CHANGED_NAMES, ONE, PlacePath, SAMPLE, count_children, find_consistent, of_transaction,
     too_many_names,
 };
-use crate::access::{ALIAS, CALLER, SEARCH};
+use crate::access::{CALLER, SEARCH};
 use crate::audit::now;
 use crate::authorization::{Caller, SIGNED_IN};
 use crate::names::{PlaceId, Role};
 use crate::schema::ARCHIVE;
 use crate::word_search::TIMEOUT;
-
-const IN_USE: Kind = Kind::new(409, "in-use", "The place is in use");
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -102,30 +99,6 @@ async fn delete(
         }
     })
     .await
-}
-
-/// 409 while search finds a record or a collection of this place, also a record that readers do not see.
-async fn require_unused(access: &Access, place: PlaceId) -> Result<(), Problem> {
-    let of_record = json!({ "nested": { "path": "events", "query": { "term": { "events.placeIds": place } } } });
-    let request = json!({
-        // Tombstones have `deleted`.
-        "query": { "bool": {
-            "should": [of_record, { "term": { "placeId": place } }],
-            "minimum_should_match": 1,
-            "must_not": { "term": { "deleted": true } },
-        } },
-        "size": 0,
-        "track_total_hits": MAX_COUNT,
-    });
-    let found: SearchResponse<()> = access.search(&SEARCH, ALIAS, &request).await?;
-    match found.total().value {
-        0 => Ok(()),
-        uses => {
-            let detail = "Records or collections name the place, as many as `uses` says. Name the place that replaces \
-                          it as `replacedBy`.";
-            Err(IN_USE.because(detail).with("uses", uses))
-        }
-    }
 }
 
 /// Reads the place that replaces another.

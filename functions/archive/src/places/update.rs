@@ -6,17 +6,19 @@ use utoipa::ToSchema;
 use web::{Context, Fault, IfMatch, MergePatch, Patch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
 use super::item::{Misplaced, Place, PlaceType, Source};
+use super::uses::{IN_USE, require_no_record};
 use super::view::name_faults;
 use super::word_changes::word_changes;
 use super::{
     MAX_CHANGED_NAMES, ONE, PlacePath, PlaceView, SAMPLE, UPDATE_PLACE, count_children, find_consistent, misplaced,
     of_transaction, too_many_names, unknown_parent,
 };
-use crate::access::CALLER;
+use crate::access::{CALLER, SEARCH};
 use crate::audit::now;
 use crate::authorization::{Caller, SIGNED_IN};
 use crate::names::{PlaceId, Role};
 use crate::schema::ARCHIVE;
+use crate::word_search::TIMEOUT;
 
 /// The fields of a place that can be updated.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -56,14 +58,17 @@ impl Rules for PlacePatch {
 
 pub fn route() -> Route {
     Route::patch("updatePlace", ONE, SIGNED_IN, update)
-        .summary("Update a place. Only one without places inside can be renamed or moved")
-        .patterns(&[&CALLER, &UPDATE_PLACE])
+        .summary("Update a place. Only one without places inside can be renamed or moved, and only one without records moved")
+        .patterns(&[&CALLER, &UPDATE_PLACE, &SEARCH])
+        .timeout(TIMEOUT)
         .problems(&[
             problem::FORBIDDEN,
             problem::NOT_FOUND,
             problem::HAS_DEPENDENTS,
+            IN_USE,
             problem::UNPROCESSABLE,
             problem::CONFLICT,
+            problem::SEARCH_UNAVAILABLE,
         ])
         .sample(Sample::new(SAMPLE).body(r#"{"altNames":["Llanuwchlyn","Llanywllyn"]}"#))
 }
@@ -84,8 +89,12 @@ async fn update(
         if after == before {
             return Ok(Tagged::new(&before.into(), stored.rev));
         }
-        if before.full_name != after.full_name || before.path != after.path {
+        let is_moved = before.path != after.path;
+        if is_moved || before.full_name != after.full_name || before.country != after.country {
             require_childless(&before)?;
+        }
+        if is_moved {
+            require_no_record(cx.access(), before.id).await?;
         }
         let source = if before.source == Source::Geonames { Source::GeonamesEdited } else { before.source };
         let after = Place { source, updated_at: now(&cx), ..after };
@@ -112,7 +121,7 @@ async fn update(
     .await
 }
 
-/// 409 while places are inside, whose full names contain its name.
+/// 409 while places are inside, whose full names contain its name, and which have its country.
 pub fn require_childless(place: &Place) -> Result<(), Problem> {
     if place.child_count > 0 { Err(Problem::has_dependents(&[("places", place.child_count)])) } else { Ok(()) }
 }
