@@ -32,6 +32,7 @@ tests! { archive_records:
     report_of_a_reader_is_listed_and_settled_by_an_editor,
     first_request_of_an_editor_may_be_any_change,
     reports_of_one_source_are_limited_in_each_hour,
+    keys_of_readers_without_a_token_are_those_of_their_networks,
 }
 
 const FIRST: u64 = 2_000_000_001;
@@ -456,4 +457,21 @@ async fn reports_of_one_source_are_limited_in_each_hour() {
     assert_eq!(counts, 4);
     let report = register.archive.items().await.into_values().find(|item| attribute(item, "SK") == "report").unwrap();
     assert!(!report.contains_key("createdBy"));
+}
+
+async fn keys_of_readers_without_a_token_are_those_of_their_networks() {
+    let register = Register::new().await;
+    let Archive { visitor, .. } = &register.archive;
+    let report = |row: usize, address: &'static str| {
+        let path = format!("{}/reports", path(row));
+        visitor.post(&path, json!({ "text": "Wrong." })).once("1").header("x-forwarded-for", address)
+    };
+    let first = id(&report(4, "203.0.113.1").await.is(201));
+    assert_eq!(id(&report(4, "203.0.113.1").await.is(201)), first);
+    report(5, "203.0.113.1").await.refused(422, "key-reused");
+    assert_ne!(id(&report(4, "203.0.113.2").await.is(201)), first);
+    report(5, "203.0.113.3").await.is(201);
+    // A repeated request needs its rights again.
+    register.set(4, "visibleFrom", 20_990_101).await;
+    report(4, "203.0.113.1").await.refused(404, "not-found");
 }

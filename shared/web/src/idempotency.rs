@@ -31,7 +31,11 @@ impl Context {
             fingerprint.update(part);
         }
         let fingerprint = fingerprint.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        let caller = self.principal.text().to_owned();
+        // Callers without a token have nothing else that tells them apart. `network ` begins no issuer.
+        let caller = match self.principal.known() {
+            Some(_) => self.principal.text().to_owned(),
+            None => format!("network {}", self.network()),
+        };
         Some(Idempotency { caller, operation: self.declared.operation, key, fingerprint })
     }
 }

@@ -32,6 +32,7 @@ pub mod log;
 mod media;
 pub mod message;
 pub mod metrics;
+mod network;
 pub mod notification;
 pub mod openapi;
 pub mod operation;

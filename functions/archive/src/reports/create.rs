@@ -55,13 +55,13 @@ async fn create(
     once: IdempotencyKey,
     Valid(Json(new)): Valid<Json<NewReport>>,
 ) -> Result<Created<ReportView>, Problem> {
+    let viewer = Viewer::load(&cx).await?;
+    let found = cx.retry(|| find_public(&cx, &viewer, path.record_id)).await?;
     if let Some(earlier) = once.earlier(&cx, &CREATE_REPORT, &ARCHIVE).await? {
         return Ok(earlier);
     }
     let source = Source::of(&cx);
     source.require_room(&cx).await?;
-    let viewer = Viewer::load(&cx).await?;
-    let found = cx.retry(|| find_public(&cx, &viewer, path.record_id)).await?;
     let id = next_id(&cx, ReportId::new).await?;
     let at = now(&cx);
     let report = Report {

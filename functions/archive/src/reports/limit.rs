@@ -1,7 +1,5 @@
 //! The limit of reports: 20 an hour from a caller and network. A counter for each source and hour expires by itself.
 
-use std::net::{IpAddr, Ipv6Addr};
-
 use table::item::number;
 use table::schema::EXPIRES;
 use table::{Action, Changes, Condition, EntityKey, Key};
@@ -20,9 +18,6 @@ const HOUR: i64 = 3_600;
 /// The attribute that counts reports.
 const REPORTS: &str = "n";
 
-/// The header to which API Gateway appends the address of the client. Whatever the client itself has sent comes before.
-const FORWARDED_FOR: &str = "x-forwarded-for";
-
 /// The source of a report in the present hour.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -35,8 +30,7 @@ impl Source {
     pub fn of(cx: &Context) -> Self {
         let hour = cx.engines().clock.seconds().div_euclid(HOUR);
         let secret = cx.engines().config.cursor_secrets.first().map_or("", String::as_str);
-        let forwarded_for = cx.headers().get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());
-        let parts = [secret, &hour.to_string(), &network(forwarded_for), cx.principal().text()];
+        let parts = [secret, &hour.to_string(), &cx.network(), cx.principal().text()];
         Self { source: ReportSource::of(&parts), hour }
     }
 
@@ -66,35 +60,4 @@ pub fn exceeded(cx: &Context) -> Problem {
     problem::TOO_MANY_REQUESTS
         .because(format!("{MAX_REPORTS} reports were sent from here in this hour. Send the others in the next hour."))
         .retry_after(u32::try_from(rest).unwrap_or(1))
-}
-
-/// Returns the network of a request: an address of IPv4, or the first 64 bits of one of IPv6, which one household has.
-/// Empty if the request came without a gateway.
-fn network<'a>(forwarded_for: impl Iterator<Item = &'a str>) -> String {
-    let last = forwarded_for.last().and_then(|value| value.rsplit(',').next()).map_or("", str::trim);
-    match last.parse::<IpAddr>().map(|address| address.to_canonical()) {
-        Ok(IpAddr::V4(address)) => address.to_string(),
-        Ok(IpAddr::V6(address)) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).to_string(),
-        Err(_) => last.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(forwarded_for: &[&str], expected: &str) {
-        assert_eq!(network(forwarded_for.iter().copied()), expected, "{forwarded_for:?}");
-    }
-
-    #[test]
-    fn network_is_that_of_the_address_which_the_gateway_has_added() {
-        check(&["203.0.113.1"], "203.0.113.1");
-        check(&["198.51.100.7, 203.0.113.1"], "203.0.113.1");
-        check(&["198.51.100.7", "203.0.113.1"], "203.0.113.1");
-        check(&["2001:db8:1:2:3:4:5:6"], "2001:db8:1:2::");
-        check(&["::ffff:203.0.113.1"], "203.0.113.1");
-        check(&["unknown"], "unknown");
-        check(&[], "");
-    }
 }
