@@ -19,6 +19,7 @@ use crate::tests;
 tests! { archive_places:
     autocomplete_gives_the_likeliest_places_first,
     autocomplete_without_search_says_that_it_is_incomplete,
+    text_that_is_long_when_folded_is_completed,
     place_in_any_script_is_stored_listed_and_found,
     renamed_place_moves_in_list_search_and_words,
     list_of_places_has_each_once_on_all_pages,
@@ -28,10 +29,10 @@ tests! { archive_places:
     place_with_places_inside_is_neither_renamed_nor_moved_nor_deleted,
     replaced_place_leads_to_its_replacement,
     place_of_a_record_or_a_collection_is_replaced_and_not_deleted,
-    more_than_90_changed_names_are_refused,
     place_of_a_record_is_not_moved,
     country_with_places_inside_keeps_its_code,
     place_that_was_replaced_meanwhile_gets_no_child,
+    more_than_90_changed_names_are_refused,
     word_of_more_than_300_places_keeps_the_heaviest,
     concurrent_creations_are_all_counted_in_their_parent,
     second_load_of_the_gazetteer_writes_nothing,
@@ -138,6 +139,14 @@ async fn autocomplete_without_search_says_that_it_is_incomplete() {
     archive.administrator.delete(&bala).may_fail().await.refused(503, "search-unavailable");
     proxy.move_to(engines::search().await);
     assert!(!completed(&archive, "pa").await.is_empty());
+}
+
+async fn text_that_is_long_when_folded_is_completed() {
+    let archive = Archive::new().await;
+    // Ligatures that fold to 18 and to six characters.
+    for text in ["ﷺ".repeat(200), "㌖".repeat(200), format!("bala,{}", "㌖".repeat(195))] {
+        assert_eq!(completed(&archive, &text).await, Vec::<String>::new());
+    }
 }
 
 async fn place_in_any_script_is_stored_listed_and_found() {
@@ -331,15 +340,6 @@ async fn place_of_a_record_or_a_collection_is_replaced_and_not_deleted() {
     archive.administrator.delete(&place(&other)).await.refused(409, "in-use");
 }
 
-async fn more_than_90_changed_names_are_refused() {
-    let archive = Archive::new().await;
-    let names = |range: std::ops::Range<u32>| range.map(|number| format!("Name {number}")).collect::<Vec<_>>();
-    let new = |count| json!({ "name": "Llanfair", "altNames": names(0..count) });
-    let refused = archive.administrator.post("/archive/places", new(91)).await.refused(422, "unprocessable");
-    refused.at(&["/altNames"]);
-    let created = archive.administrator.post("/archive/places", new(90)).once("90").await.is(201);
-    let path = format!("/archive/places/{}", id(&created));
-    let more = json!({ "name": "Moved", "altNames": names(0..180) });
 async fn place_of_a_record_is_not_moved() {
     let archive = with_extract().await;
     let bala = format!("/archive/places/{BALA}");
@@ -381,6 +381,15 @@ async fn place_that_was_replaced_meanwhile_gets_no_child() {
     assert!(matches!(counted, Err(table::Error::ConditionFailed(_))), "{counted:?}");
 }
 
+async fn more_than_90_changed_names_are_refused() {
+    let archive = Archive::new().await;
+    let names = |range: std::ops::Range<u32>| range.map(|number| format!("Name {number}")).collect::<Vec<_>>();
+    let new = |count| json!({ "name": "Llanfair", "altNames": names(0..count) });
+    let refused = archive.administrator.post("/archive/places", new(91)).await.refused(422, "unprocessable");
+    refused.at(&["/altNames"]);
+    let created = archive.administrator.post("/archive/places", new(90)).once("90").await.is(201);
+    let path = format!("/archive/places/{}", id(&created));
+    let more = json!({ "name": "Moved", "altNames": names(0..180) });
     archive.administrator.patch(&path, more).await.is(200);
     let other = json!({ "altNames": names(0..271) });
     archive.administrator.patch(&path, other).await.refused(422, "unprocessable").at(&["/altNames"]);

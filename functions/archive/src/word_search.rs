@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use table::Key;
 use utoipa::ToSchema;
-use web::search::{MAX_COUNT, MAX_WORDS, One, SearchResponse, Total};
+use web::search::{MAX_COUNT, MAX_WORDS, One, SearchResponse, Total, prefix};
 use web::{Context, Fault, Limit, Problem};
 
 use crate::access::{ALIAS, SEARCH};
@@ -120,7 +120,7 @@ impl Searched {
     /// The clause of one word: the best of what it is in a document counts.
     fn clause(self, word: &str) -> Value {
         let names = self.names.iter().flat_map(|field| {
-            [scored(NAME, json!({ "term": { *field: word } })), scored(PREFIX, json!({ "prefix": { *field: word } }))]
+            [scored(NAME, json!({ "term": { *field: word } })), scored(PREFIX, prefix(field, word))]
         });
         let others = self.others.iter().map(|field| scored(OTHER, json!({ "term": { *field: word } })));
         json!({ "dis_max": { "queries": names.chain(others).collect::<Vec<_>>() } })

@@ -8,6 +8,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 pub use highlight::{Marks, Piece};
@@ -38,6 +39,16 @@ pub struct Count {
     pub count: u64,
 }
 
+/// The most characters of a prefix. Lucene refuses prefixes of about 1 000 bytes, and a character has up to four.
+const MAX_PREFIX: usize = 200;
+
+/// Returns the query for documents with a term of this beginning. A longer text is cut: folding may lengthen what a client
+/// has sent.
+pub fn prefix(field: &str, text: &str) -> Value {
+    let end = text.char_indices().nth(MAX_PREFIX).map_or(text.len(), |(end, _)| end);
+    json!({ "prefix": { field: text.get(..end).unwrap_or(text) } })
+}
+
 /// Splits a query into words at spaces. Words without a letter or digit are ignored.
 pub fn words(text: &str) -> Result<Vec<String>, String> {
     let words: Vec<String> =
@@ -52,6 +63,12 @@ pub fn words(text: &str) -> Result<Vec<String>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prefix_has_at_most_800_bytes() {
+        assert_eq!(prefix("name", "pu"), json!({ "prefix": { "name": "pu" } }));
+        assert_eq!(prefix("name", &"𝒜".repeat(201)), json!({ "prefix": { "name": "𝒜".repeat(200) } }));
+    }
 
     #[test]
     fn query_of_more_than_20_words_or_of_punctuation_only_is_refused() {

@@ -1,6 +1,7 @@
 //! What a client has typed of a place's name, as a search request.
 
 use serde_json::{Value, json};
+use web::search::prefix;
 
 use super::naming;
 use crate::documents::place::MAX_PREFIX;
@@ -98,10 +99,6 @@ fn beginning(names: &str, prefixes: &str, shortest: usize, text: &str) -> Value 
     } else {
         prefix(names, text)
     }
-}
-
-fn prefix(field: &str, text: &str) -> Value {
-    json!({ "prefix": { field: text } })
 }
 
 fn any(clauses: Vec<Value>) -> Value {

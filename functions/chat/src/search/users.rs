@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use table::{AccessPattern, Clock, Key};
 use utoipa::ToSchema;
-use web::search::{Highlights, Marks, Piece, Total};
+use web::search::{Highlights, Marks, Piece, Total, prefix};
 use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
 use super::filters::{all_equal, equal};
@@ -117,13 +117,13 @@ impl Searched for UserSearch {
             let word = word.to_lowercase();
             vec![
                 scored(USERNAME, json!({ "term": { "username": word } })),
-                scored(USERNAME_PREFIX, json!({ "prefix": { "username": word } })),
+                scored(USERNAME_PREFIX, prefix("username", &word)),
             ]
         };
         let whole = self.words.joined();
         let starts = json!({ "bool": { "should": [
-            { "prefix": { "username": whole.to_lowercase() } },
-            { "prefix": { "nameKey": whole } },
+            prefix("username", &whole.to_lowercase()),
+            prefix("nameKey", &whole),
         ] } });
         let mut filters = vec![equal("entity", "user")];
         filters.extend(self.filters.iter().cloned());
