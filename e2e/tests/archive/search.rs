@@ -16,6 +16,7 @@ tests! { archive_search:
     users_are_found_by_name_and_address,
     pages_of_hits_follow_each_other,
     query_without_a_letter_is_refused,
+    word_that_is_long_when_folded_is_searched,
 }
 
 async fn find(archive: &Archive, user: &User, path: &str) -> Answer {
@@ -129,4 +130,17 @@ async fn query_without_a_letter_is_refused() {
     archive.visitor.get("/archive/search/catalog").await.faulty(&["q"]);
     let category = archive.category("Births").await;
     assert_eq!(id(&archive.visitor.get(&format!("/archive/categories/{category}")).await.is(200)), category);
+}
+
+async fn word_that_is_long_when_folded_is_searched() {
+    let archive = Archive::new().await;
+    // One character that folds to six.
+    let q = "㌖".repeat(200);
+    for path in ["/archive/search/catalog", "/archive/search/posts", "/archive/search/users"] {
+        let found = find(&archive, &archive.administrator, &format!("{path}?q={q}")).await;
+        assert_eq!(found["items"], json!([]));
+    }
+    let name = "㌖".repeat(100);
+    archive.visitor.get(&format!("/archive/search?surname={name}")).await.faulty(&["surname"]);
+    archive.visitor.get(&format!("/archive/search?surname={name}*")).await.faulty(&["surname"]);
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::particles::spellings;
+use super::particles::{parted, spellings};
 use super::reading::uncertain_terms;
 use super::related::related;
 use super::sounds::sounds;
@@ -44,7 +44,8 @@ pub struct AskedName {
 enum AskedWord {
     /// The word, and the word joined with its particles.
     Spelled(Vec<String>),
-    Pattern(String),
+    /// The pattern, and the pattern joined with the particles before it.
+    Patterns(Vec<String>),
 }
 
 /// A test of one field of a stored name.
@@ -53,8 +54,16 @@ enum Test {
     Words(Vec<String>),
     Wildcard(String),
     Uncertain(Vec<String>),
+    /// Uncertain readings of the word after a prefix that is a word of its own, as in `Mc D_nald`.
+    UncertainAfter {
+        prefix: &'static str,
+        terms: Vec<String>,
+    },
     Sounds(Vec<String>),
-    Typo { word: String, edits: usize },
+    Typo {
+        word: String,
+        edits: usize,
+    },
     FirstLetter(String),
 }
 
@@ -78,8 +87,7 @@ impl AskedName {
         if text.chars().count() > MAX_CHARACTERS {
             return Err(format!("must have at most {MAX_CHARACTERS} characters"));
         }
-        let mut asked = Vec::new();
-        let mut plain = Vec::new();
+        let mut written = Vec::new();
         for token in text.split(|character: char| character.is_whitespace() || character == ',') {
             if token.contains(['_', '[', ']']) {
                 return Err(
@@ -87,14 +95,17 @@ impl AskedName {
                 );
             }
             if !token.contains(is_wildcard) {
-                plain.extend(words(token));
+                written.extend(words(token));
             } else if matching == Matching::Exact {
                 return Err("must not have wildcards with `exact`".to_owned());
             } else {
-                asked.push(AskedWord::Pattern(pattern(token)?));
+                written.push(pattern(token));
             }
         }
-        asked.extend(spellings(&plain).into_iter().map(AskedWord::Spelled));
+        if written.iter().any(|word| word.chars().count() > MAX_CHARACTERS) {
+            return Err(format!("must have words of at most {MAX_CHARACTERS} letters"));
+        }
+        let asked: Vec<AskedWord> = spellings(&written).into_iter().map(AskedWord::new).collect::<Result<_, _>>()?;
         match asked.len() {
             0 => Err("must contain a letter".to_owned()),
             1..=MAX_WORDS => Ok(Self { parts, matching, words: asked }),
@@ -139,10 +150,23 @@ impl AskedName {
 }
 
 impl AskedWord {
+    /// Parses the spellings of a word or a pattern. The first has no particles.
+    fn new(spellings: Vec<String>) -> Result<Self, String> {
+        let Some(pattern) = spellings.first().filter(|word| word.contains(is_wildcard)) else {
+            return Ok(Self::Spelled(spellings));
+        };
+        if pattern.chars().take_while(|character| !is_wildcard(*character)).count() < LETTERS_BEFORE_WILDCARD {
+            return Err("must have at least two letters before a wildcard".to_owned());
+        }
+        Ok(Self::Patterns(spellings))
+    }
+
     /// Returns the tests of the word, the best tier first.
     fn tiers(&self, part: Part, matching: Matching) -> Vec<(Tier, Test)> {
         let spellings = match self {
-            Self::Pattern(pattern) => return vec![(Tier::Wildcard, Test::Wildcard(pattern.clone()))],
+            Self::Patterns(patterns) => {
+                return patterns.iter().map(|pattern| (Tier::Wildcard, Test::Wildcard(pattern.clone()))).collect();
+            }
             Self::Spelled(spellings) => spellings,
         };
         let mut tiers = vec![(Tier::Exact, Test::Words(spellings.clone()))];
@@ -160,6 +184,12 @@ impl AskedWord {
             tiers.extend((!names.is_empty()).then_some((Tier::Nickname, Test::Words(names))));
         }
         tiers.push((Tier::Uncertain, Test::Uncertain(of_each(uncertain_terms))));
+        tiers.extend(
+            spellings
+                .first()
+                .and_then(|word| parted(word))
+                .map(|(prefix, rest)| (Tier::Uncertain, Test::UncertainAfter { prefix, terms: uncertain_terms(rest) })),
+        );
         let sounds = of_each(sounds);
         tiers.extend((!sounds.is_empty()).then_some((Tier::Sounds, Test::Sounds(sounds))));
         tiers.extend(spellings.iter().filter_map(|word| {
@@ -192,6 +222,10 @@ impl Test {
             Self::Words(terms) => json!({ "terms": { words: terms } }),
             Self::Wildcard(pattern) => json!({ "wildcard": { words: { "value": pattern } } }),
             Self::Uncertain(terms) => json!({ "terms": { field(part.uncertain_field()): terms } }),
+            Self::UncertainAfter { prefix, terms } => json!({ "bool": { "filter": [
+                { "term": { words: prefix } },
+                { "terms": { field(part.uncertain_field()): terms } },
+            ] } }),
             Self::Sounds(codes) => json!({ "terms": { field(part.sounds_field()): codes } }),
             // By default only the 50 nearest terms of the index match, so a match would depend on other documents.
             // OpenSearch has no limit with this rewrite. Other engines may need a higher limit, too.
@@ -213,6 +247,9 @@ impl Test {
             Self::Words(words) => any(words, &stored.words),
             Self::Wildcard(pattern) => stored.words.iter().any(|word| is_like(word, pattern)),
             Self::Uncertain(terms) => any(terms, &stored.uncertain),
+            Self::UncertainAfter { prefix, terms } => {
+                stored.words.iter().any(|word| word == prefix) && any(terms, &stored.uncertain)
+            }
             Self::Sounds(codes) => any(codes, &stored.sounds),
             Self::Typo { word, edits } => stored.words.iter().any(|other| is_within(word, other, *edits)),
             Self::FirstLetter(letter) => stored.words.iter().any(|word| word.starts_with(letter.as_str())),
@@ -221,17 +258,14 @@ impl Test {
 }
 
 /// Returns the folded pattern of a word with wildcards.
-fn pattern(token: &str) -> Result<String, String> {
+fn pattern(token: &str) -> String {
     let mut pattern = String::new();
     for piece in token.split_inclusive(is_wildcard) {
         let letters = piece.trim_end_matches(is_wildcard);
         pattern.push_str(&fold(letters).replace(' ', ""));
         pattern.extend(piece.chars().last().filter(|character| is_wildcard(*character)));
     }
-    if pattern.chars().take_while(|character| !is_wildcard(*character)).count() < LETTERS_BEFORE_WILDCARD {
-        return Err("must have at least two letters before a wildcard".to_owned());
-    }
-    Ok(pattern)
+    pattern
 }
 
 fn is_wildcard(character: char) -> bool {
@@ -350,6 +384,28 @@ mod tests {
     }
 
     #[test]
+    fn pattern_or_uncertain_word_is_joined_with_what_is_before_it() {
+        for (asked, stored, expected) in [
+            ("van der Be*", "van der Berg", Tier::Wildcard),
+            ("van der Be*", "Berg", Tier::Wildcard),
+            ("van der Be*", "Vanderberg", Tier::Wildcard),
+            ("Mc Don*", "McDonald", Tier::Wildcard),
+            ("Mc Don*", "Mc Donald", Tier::Wildcard),
+            ("McDon*", "Mc Donald", Tier::Wildcard),
+            ("Mc D*", "McDonald", Tier::Wildcard),
+            ("McDonald", "Mc D_nald", Tier::Uncertain),
+            ("Mc Donald", "Mc D_nald", Tier::Uncertain),
+            ("O'Brien", "O Br*n", Tier::Uncertain),
+            ("van der Berg", "van der B_rg", Tier::Uncertain),
+        ] {
+            assert_eq!(tier(asked, stored), Some(expected), "{asked} {stored}");
+        }
+        for (asked, stored) in [("Mc Don*", "Donald"), ("McDonald", "D_nald"), ("Mc Donald", "Mac D_nald")] {
+            assert_eq!(tier(asked, stored), None, "{asked} {stored}");
+        }
+    }
+
+    #[test]
     fn every_word_must_match() {
         let name = AskedName::either("Evan Pugh", Matching::All).unwrap();
         let matched = |given: &str, surname: &str| name.matched(&NameTerms::new(given), &NameTerms::new(surname));
@@ -371,7 +427,9 @@ mod tests {
 
     #[test]
     fn text_without_letters_and_early_wildcards_are_refused() {
-        for text in ["", " - ", "*", "P*", "*ugh", "P?gh", "P_gh", "[ab]c", &"a ".repeat(11), &"a".repeat(101)] {
+        for text in
+            ["", " - ", "*", "P*", "*ugh", "P?gh", "P_gh", "[ab]c", "van d*", &"a ".repeat(11), &"a".repeat(101)]
+        {
             assert!(AskedName::surname(text, Matching::All).is_err(), "{text}");
         }
         assert!(AskedName::surname("Pu*", Matching::Exact).is_err());

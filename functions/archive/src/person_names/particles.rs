@@ -12,6 +12,12 @@ pub fn is_prefix(word: &str) -> bool {
     PREFIXES.contains(&word)
 }
 
+/// Returns the prefix of a folded word and the rest of it, if it begins with a prefix.
+pub fn parted(word: &str) -> Option<(&'static str, &str)> {
+    let mut parts = PREFIXES.into_iter().filter_map(|prefix| Some((prefix, word.strip_prefix(prefix)?)));
+    parts.find(|(_, rest)| !rest.is_empty())
+}
+
 /// Returns the spellings that are none of the words: those joined with the particles or prefixes before them. `van der berg`
 /// gives `vanderberg`. What a query may look for is stored.
 pub fn joined(words: &[String]) -> Vec<String> {
@@ -50,6 +56,13 @@ mod tests {
         assert_eq!(joined(&words("Mc Donald")), ["mcdonald"]);
         assert_eq!(joined(&words("Pugh de la")), Vec::<String>::new());
         assert_eq!(joined(&words("O o")), ["oo"]);
+    }
+
+    #[test]
+    fn word_with_a_prefix_is_parted_from_it() {
+        assert_eq!(parted("mcdonald"), Some(("mc", "donald")));
+        assert_eq!(parted("macdonald"), Some(("mac", "donald")));
+        assert_eq!((parted("mc"), parted("pugh")), (None, None));
     }
 
     #[test]
