@@ -3,6 +3,7 @@
 use local::identity::Person;
 use serde_json::json;
 
+use super::publishing::{publish, upload_bytes};
 use super::stage::{Archive, attribute, id, listed};
 use crate::harness::table::text;
 use crate::tests;
@@ -15,6 +16,8 @@ tests! { archive_posts:
     published_post_cannot_be_moved,
     post_in_transit_cannot_be_updated_or_deleted,
     post_of_another_volunteer_is_changed_by_editors_only,
+    options_that_follow_the_file_decide_how_it_is_read,
+    runs_of_an_unknown_post_are_not_found,
 }
 
 async fn post_without_a_mapping_has_that_of_its_collection() {
@@ -130,4 +133,42 @@ async fn post_of_another_volunteer_is_changed_by_editors_only() {
     assert_eq!(changed.text("ownerId"), owner.text("id"));
     archive.delete_post(&archive.editor, &path).await;
     archive.agrees().await;
+}
+
+async fn options_that_follow_the_file_decide_how_it_is_read() {
+    let archive = Archive::new().await;
+    let category = archive.category("Census").await;
+    let collection = archive.collection("Census of 1871", &[&category]).await;
+    let post = format!("/archive/posts/{}", archive.post("Katowice", &collection).await);
+    let volunteer = &archive.volunteer;
+    volunteer.patch(&post, json!({ "mapping": [{ "header": "Surname", "field": "surname" }] })).await.is(200);
+    let file = upload_bytes(volunteer, &post, b"Surname;Note\n\xa3ucz;a,b,c\nNowak;a,b,c\n").await;
+    assert_eq!(file["inspection"]["encoding"], "windows-1252");
+    let options = json!({ "csvOptions": { "encoding": "latin2", "delimiter": ";" } });
+    let patched = volunteer.patch(&post, options.clone()).await.is(200);
+    let file = volunteer.get(&format!("{post}/file")).await.is(200);
+    let inspection = &file["inspection"];
+    assert_eq!((&inspection["encoding"], &inspection["delimiter"]), (&json!("ISO-8859-2"), &json!(";")));
+    assert_eq!((&inspection["headers"], &inspection["sample"][0][0]), (&json!(["Surname", "Note"]), &json!("Łucz")));
+    // The same options once more change nothing.
+    assert_eq!(volunteer.patch(&post, options).await.is(200).tag(), patched.tag());
+    let run = publish(volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    let records = volunteer.get(&format!("{post}/records")).await.is(200);
+    assert_eq!(records["items"][0]["people"][0]["surname"], "Łucz");
+    // With these options it is no text.
+    let refused = volunteer.patch(&post, json!({ "csvOptions": { "encoding": "euc-jp" } })).await;
+    refused.refused(422, "unprocessable").at(&["/csvOptions"]);
+    volunteer.patch(&post, json!({ "csvOptions": null })).await.is(200);
+    assert_eq!(volunteer.get(&format!("{post}/file")).await.is(200)["inspection"]["encoding"], "windows-1252");
+}
+
+async fn runs_of_an_unknown_post_are_not_found() {
+    let archive = Archive::new().await;
+    let category = archive.category("Births").await;
+    let collection = archive.collection("Llanfair", &[&category]).await;
+    let post = archive.post("Births", &collection).await;
+    let runs = archive.volunteer.get(&format!("/archive/posts/{post}/runs")).await.is(200);
+    assert_eq!(runs["items"], json!([]));
+    archive.volunteer.get("/archive/posts/7999999999/runs").await.refused(404, "not-found");
 }

@@ -64,6 +64,11 @@ pub async fn post(archive: &Archive) -> String {
 
 /// Uploads a file, and waits until it is the post's or refused.
 pub async fn upload(user: &User, post: &str, csv: &str) -> Answer {
+    upload_bytes(user, post, csv.as_bytes()).await
+}
+
+/// Uploads a file in any encoding, and waits until it is the post's or refused.
+pub async fn upload_bytes(user: &User, post: &str, csv: &[u8]) -> Answer {
     let path = format!("{post}/file");
     let link = user.post(&path, json!({ "bytes": csv.len() })).await.is(201);
     assert_eq!(send_file(&link, csv).await, 200);

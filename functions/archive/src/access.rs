@@ -116,6 +116,9 @@ pub const INSPECT_FILE: AccessPattern = AccessPattern::new(
     ],
 );
 
+/// The file of a post, which is read again with other options.
+pub const INSPECT_AGAIN: AccessPattern = AccessPattern::new("inspectAgain", &[FILES.get()]);
+
 /// A run of a post, which its job works on.
 pub const START_RUN: AccessPattern = AccessPattern::new("startRun", &[TABLE.get(), TABLE.put(), TABLE.update()]);
 

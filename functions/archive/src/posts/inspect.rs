@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256};
 use table::objects::{Blocks, LEAST_PART};
 use table::{Access, Action, Changes, EntityKey, Error};
 use web::notification::arrived;
-use web::{Event, EventFailure, Problem};
+use web::{Event, EventFailure, Fault, Problem};
 
-use crate::access::{FILES, INCOMING, INSPECT_FILE};
+use crate::access::{FILES, INCOMING, INSPECT_AGAIN, INSPECT_FILE};
 use crate::item::{Post, PostFile, Upload};
 use crate::keys::PostKey;
 use crate::names::{PostId, UploadId};
@@ -52,6 +52,27 @@ async fn inspect(access: &Access, object: &str) -> Result<(), Problem> {
         }
     }
     Ok(access.objects(&INSPECT_FILE, BUCKET, INCOMING.prefix).delete(name).await?)
+}
+
+/// Reads the file of a post again, with other options. 422 if it cannot be read so.
+pub async fn inspect_again(
+    access: &Access,
+    post: PostId,
+    file: &PostFile,
+    options: CsvOptions,
+) -> Result<Inspection, Problem> {
+    let files = access.objects(&INSPECT_AGAIN, BUCKET, FILES.prefix);
+    let mut inspector = Inspector::new(options);
+    let mut blocks = Blocks::new(file_name(post, &file.sha256), file.bytes, 0);
+    while !blocks.at_end() {
+        if !blocks.more(files).await? {
+            return Err(Problem::internal("the file of a post is gone"));
+        }
+        inspector.push(blocks.rest());
+        blocks.take(blocks.rest().len());
+    }
+    let refused = |refusal: Refusal| Problem::unprocessable(vec![Fault::pointer("/csvOptions", refusal.text())]);
+    inspector.finish().map_err(refused)
 }
 
 /// Reads a file and stores it under its digest. None if it is gone. The error is why it is refused.

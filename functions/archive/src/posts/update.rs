@@ -1,6 +1,7 @@
 //! `PATCH /archive/posts/{postId}`
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::Deserialize;
 use table::{Action, Cause, Changes};
@@ -8,16 +9,20 @@ use utoipa::ToSchema;
 use web::visible::name_fault;
 use web::{Context, Fault, IfMatch, MergePatch, Patch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
+use super::inspect::inspect_again;
 use super::{IN_TRANSIT, NOT_MOVABLE, ONE, PostPath, PostView, SAMPLE, in_transit, metadata, unknown_collection};
-use crate::access::{CALLER, ONE as ONE_ITEM, SETTINGS, UPDATE_POST};
+use crate::access::{CALLER, INSPECT_AGAIN, ONE as ONE_ITEM, SETTINGS, UPDATE_POST};
 use crate::audit::now;
 use crate::authorization::{Caller, SIGNED_IN};
-use crate::item::{MetadataValue, Post};
+use crate::item::{MetadataValue, Post, PostFile};
 use crate::keys::{CollectionUseKey, PostKey};
 use crate::mapping::{self, MappedColumn};
 use crate::names::{CollectionId, PostStatus, Role};
 use crate::register::CsvOptions;
 use crate::schema::ARCHIVE;
+
+/// Enough to read a file of 50 MB.
+const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// The fields of a post that can be updated.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -31,7 +36,7 @@ pub struct PostPatch {
     /// All values of the fields that the settings declare.
     #[schema(nullable = false)]
     metadata: Option<BTreeMap<String, MetadataValue>>,
-    /// All options. `null` removes them.
+    /// All options. `null` removes them. The file of the post is read again with them.
     #[serde(default)]
     #[schema(value_type = Option<CsvOptions>)]
     csv_options: Patch<CsvOptions>,
@@ -66,7 +71,8 @@ impl PostPatch {
 pub fn route() -> Route {
     Route::patch("updatePost", ONE, SIGNED_IN, update)
         .summary("Update a post of the caller, or any as an editor; a draft can be moved to another collection")
-        .patterns(&[&CALLER, &ONE_ITEM, &SETTINGS, &UPDATE_POST])
+        .patterns(&[&CALLER, &ONE_ITEM, &SETTINGS, &INSPECT_AGAIN, &UPDATE_POST])
+        .timeout(TIMEOUT)
         .body_limit(256 * 1024)
         .problems(&[
             problem::FORBIDDEN,
@@ -106,7 +112,11 @@ async fn update(
         if patch.metadata.is_some() {
             metadata::check(cx.access().table(&SETTINGS, &ARCHIVE), &after.metadata).await?;
         }
-        let after = Post { updated_at: now(&cx), ..after };
+        let mut after = Post { updated_at: now(&cx), ..after };
+        if let Some(file) = before.file.as_ref().filter(|_| after.csv_options != before.csv_options) {
+            let inspection = inspect_again(cx.access(), post, file, after.csv_options.unwrap_or_default()).await?;
+            after.file = Some(PostFile { inspection, ..file.clone() });
+        }
         let changes = Changes::between(&before, &after)?;
         let mut actions = vec![Action::update(&ARCHIVE, stored.key.clone(), changes).if_unchanged(&stored)];
         if moves {
