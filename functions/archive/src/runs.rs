@@ -11,8 +11,9 @@ use ::jobs::JobId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::item::ClosedYears;
 use crate::mapping::MappedColumn;
-use crate::names::{CollectionId, RecordId, RunNumber, UserId};
+use crate::names::{CollectionId, PlaceId, RecordId, RunNumber, UserId};
 use crate::record::CorrectionsPolicy;
 use crate::register::{Format, Problem};
 
@@ -32,6 +33,12 @@ pub struct Run {
     pub headers: Vec<String>,
     pub mapping: Vec<MappedColumn>,
     pub collection_id: CollectionId,
+    /// The closed years of the collection when the run began, which its records have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_years: Option<ClosedYears>,
+    /// The place of the collection when the run began, in which it looks for places first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place_id: Option<PlaceId>,
     pub bad_rows: BadRows,
     pub corrections: CorrectionsPolicy,
     /// Whether it only checks the file.

@@ -11,9 +11,9 @@ use crate::access::{BEGIN_JOB, CALLER, HIDDEN_RUNS, ONE as ONE_ITEM, START_RUN};
 use crate::audit::now;
 use crate::authorization::{Caller, SIGNED_IN};
 use crate::hidden::{self, Hidden};
-use crate::item::{Post, PostFile};
+use crate::item::{Collection, Post, PostFile};
 use crate::jobs::{ArchiveJobs, Details, Job, Kind, NewJob};
-use crate::keys::PostRunKey;
+use crate::keys::{CollectionKey, PostRunKey};
 use crate::names::{PostStatus, Role, RunNumber, UserId};
 use crate::publishing::Checkpoint;
 use crate::record::CorrectionsPolicy;
@@ -80,7 +80,8 @@ async fn publish(
         if !post.mapping.iter().any(|column| column.field.is_name()) {
             return Err(NO_NAME_MAPPED.because("Map at least one column to `given`, `surname` or `name`."));
         }
-        if let Some(run) = unchanged(&cx, &post, &file, publication).await? {
+        let collection = collection(&cx, &post).await?;
+        if let Some(run) = unchanged(&cx, &post, (&file, &collection), publication).await? {
             return Ok(Either::First(Json(RunView::new(path.post_id, run))));
         }
         if hidden::load(access).await?.coming >= MAX_COMING {
@@ -88,7 +89,7 @@ async fn publish(
             return Err(problem::TOO_MANY_REQUESTS.because(detail));
         }
         let user = caller.clone().into_user(&cx).await?;
-        let run = begin(&cx, &stored, &post, file, (publication, user.id)).await?;
+        let run = begin(&cx, &stored, &post, (file, &collection), (publication, user.id)).await?;
         let href = format!("/archive/posts/{}/runs/{}", path.post_id, run.run.0);
         Ok(Either::Second(Accepted::new(href, &RunView::new(path.post_id, run))))
     })
@@ -96,10 +97,17 @@ async fn publish(
 }
 
 /// Returns the published run if a new one would write the same.
+/// Reads the collection of a post, which is there while it has posts.
+async fn collection(cx: &Context, post: &Post) -> Result<Collection, Problem> {
+    let key = CollectionKey { collection: post.collection_id };
+    let stored = cx.access().table(&ONE_ITEM, &ARCHIVE).get_consistent(key).await?;
+    Ok(stored.ok_or_else(Problem::lost_race)?.read()?)
+}
+
 async fn unchanged(
     cx: &Context,
     post: &Post,
-    file: &PostFile,
+    (file, collection): (&PostFile, &Collection),
     publication: Publication,
 ) -> Result<Option<Run>, Problem> {
     let Some(run) = post.published_run.filter(|_| !publication.resolve && !publication.dry_run) else {
@@ -111,7 +119,9 @@ async fn unchanged(
     let is_same = run.file == file.sha256
         && run.format == file.inspection.format()
         && run.mapping == post.mapping
-        && run.bad_rows == publication.bad_rows;
+        && run.bad_rows == publication.bad_rows
+        && run.closed_years.unwrap_or_default() == collection.closed_years.unwrap_or_default()
+        && run.place_id == collection.place_id;
     Ok(is_same.then_some(run))
 }
 
@@ -120,7 +130,7 @@ async fn begin(
     cx: &Context,
     stored: &Stored,
     post: &Post,
-    file: PostFile,
+    (file, collection): (PostFile, &Collection),
     (publication, user): (Publication, UserId),
 ) -> Result<Run, Problem> {
     let access = cx.access();
@@ -149,6 +159,8 @@ async fn begin(
         corrected: Default::default(),
         taken_down: Default::default(),
         reason: None,
+        closed_years: collection.closed_years,
+        place_id: collection.place_id,
         created_at: now(cx),
         created_by: user,
         ended_at: None,
