@@ -16,6 +16,9 @@ tests! { archive_people:
     records_are_found_by_date_and_place,
     uncertain_surname_is_found_below_an_exact_one,
     closed_record_is_found_by_staff_only,
+    relative_who_is_closed_is_hidden_also_with_the_name_of_an_open_member,
+    new_closed_years_close_published_records_with_the_next_run,
+    largest_search_for_names_is_answered_and_a_larger_one_is_refused,
     facet_of_categories_sums_the_counts_of_their_collections,
     pages_of_records_follow_each_other,
     page_with_a_hit_whose_record_is_gone_is_filled,
@@ -205,6 +208,84 @@ async fn closed_record_is_found_by_staff_only() {
     are(&find(&archive, &archive.visitor, "given=Huw&otherGiven=Nia").await, &[]);
     are(&find(&archive, &archive.volunteer, "given=Huw&otherGiven=Nia").await, &[("Huw", 20.0)]);
     are(&find(&archive, &archive.visitor, "decade=1990").await, &[]);
+}
+
+async fn relative_who_is_closed_is_hidden_also_with_the_name_of_an_open_member() {
+    let archive = Archive::new().await;
+    let category = archive.category("Registers").await;
+    let new = json!({ "name": "Llanfair", "categoryIds": [category], "closedYears": { "birth": 100 } });
+    let collection = id(&archive.editor.post("/archive/collections", new).await.is(201));
+    let csv = "House,Surname,Forenames,Rel,Sex,Born\n\
+        1,Rees,Evan,Head,M,1850\n1,Rees,Ann,Wife,F,1852\n1,Rees,Evan,Son,M,1990\n";
+    let post = publish_in(&archive, &collection, csv).await;
+    let ann = format!("/archive/records/{}", listed(&archive.visitor, &format!("{post}/records"), "id").await[1]);
+    let evan = |relation: &str| json!({ "relation": relation, "given": "Evan", "surname": "Rees" });
+    assert_eq!(archive.visitor.get(&ann).await.is(200)["relatives"], json!([evan("spouse")]));
+    let staff = archive.volunteer.get(&ann).await.is(200);
+    let days: Vec<&Value> =
+        staff["relatives"].as_array().unwrap().iter().map(|relative| &relative["visibleFrom"]).collect();
+    assert_eq!(days, [19_510_101, 20_910_101], "{}", staff.told());
+}
+
+async fn new_closed_years_close_published_records_with_the_next_run() {
+    let archive = Archive::new().await;
+    let category = archive.category("Registers").await;
+    let collection = archive.collection("Llanfair", &[&category]).await;
+    let csv = "House,Surname,Forenames,Rel,Born\n1,Rees,Huw,Head,1850\n1,Rees,Nia,Daughter,1990\n";
+    let post = publish_in(&archive, &collection, csv).await;
+    let records = format!("{post}/records");
+    let publish_again = async || archive.volunteer.post(&format!("{post}/publish"), json!({})).await;
+    publish_again().await.is(200);
+    let path = format!("/archive/collections/{collection}");
+    archive.editor.patch(&path, json!({ "closedYears": { "birth": 100 } })).await.is(200);
+    assert_eq!(listed(&archive.visitor, &records, "id").await.len(), 2);
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    assert_eq!(listed(&archive.visitor, &records, "id").await.len(), 1);
+    assert_eq!(listed(&archive.volunteer, &records, "id").await.len(), 2);
+    publish_again().await.is(200);
+    // The place of the collection decides which places the texts mean.
+    let place = place(&archive, "Llanfair", None, None).await;
+    archive.editor.patch(&path, json!({ "placeId": place })).await.is(200);
+    assert_eq!(publish(&archive.volunteer, &post, json!({})).await["status"], "published");
+}
+
+async fn largest_search_for_names_is_answered_and_a_larger_one_is_refused() {
+    let archive = Archive::new().await;
+    publish_census(&archive).await;
+    archive.cairn.caught_up().await;
+    let relatives = ["father", "mother", "spouse", "other"].map(|who| [format!("{who}Given"), format!("{who}Surname")]);
+    let parameters: Vec<String> =
+        ["given".to_owned(), "surname".to_owned()].into_iter().chain(relatives.into_iter().flatten()).collect();
+    let words = ["Johannes", "Margaretha", "Katharina", "Elizabeth"];
+    let asked = |counts: &[usize], others: &str| {
+        let names = parameters.iter().zip(counts).map(|(name, count)| format!("{name}={}", words[..*count].join("+")));
+        format!("/archive/search?{}&{others}", names.collect::<Vec<_>>().join("&"))
+    };
+    // All dates are asked, too.
+    let dates = "birth=1850&baptism=1850&marriage=1850&residence=1850&death=1850&burial=1850&date=1850";
+    for others in [dates.to_owned(), format!("{dates}&missing=include")] {
+        // One word more each time, until the search is refused.
+        let mut counts = vec![2; parameters.len()];
+        archive.visitor.get(&asked(&counts, &others)).await.is(200);
+        let refused = 'refused: {
+            for count in 3..=words.len() {
+                for at in 0..parameters.len() {
+                    counts[at] = count;
+                    let answer = archive.visitor.get(&asked(&counts, &others)).await;
+                    if answer.status == 400 {
+                        answer.faulty(&[&parameters[at]]);
+                        break 'refused true;
+                    }
+                    answer.is(200);
+                }
+            }
+            false
+        };
+        assert!(refused, "{counts:?} {others}");
+    }
+    // The person's role leaves fewer relatives.
+    archive.visitor.get(&asked(&[4; 10], &format!("{dates}&role=bride"))).await.is(200);
 }
 
 async fn facet_of_categories_sums_the_counts_of_their_collections() {

@@ -17,6 +17,7 @@ mod places;
 pub mod query;
 mod request;
 mod response;
+mod size;
 
 use std::time::Duration;
 

@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub enum SearchError {
     #[error(transparent)]
     Undeclared(#[from] Undeclared),
-    /// OpenSearch rejected the query with 400, for this reason.
+    /// OpenSearch rejected the query, for this reason. The same query is rejected again.
     #[error("OpenSearch rejected the query: {0}")]
     Refused(String),
     /// OpenSearch did not answer, or only in part. This may be temporary.
@@ -60,9 +60,40 @@ impl Access {
         match status {
             200 => complete(&body),
             400 => Err(SearchError::Refused(body)),
+            _ if is_fault_of_query(&body) => Err(SearchError::Refused(body)),
             _ => Err(SearchError::Unavailable(format!("status {status}: {body}"))),
         }
     }
+}
+
+/// Errors of queries that OpenSearch reports as errors of its own, with a status from 500.
+const FAULTS_OF_QUERIES: [&str; 2] = ["too_many_nested_clauses", "too_many_clauses"];
+
+/// An error in an answer of OpenSearch, with the errors that have caused it.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Failure {
+    #[serde(rename = "type")]
+    kind: String,
+    root_cause: Vec<Failure>,
+    caused_by: Option<Box<Failure>>,
+}
+
+impl Failure {
+    fn is_fault_of_query(&self) -> bool {
+        FAULTS_OF_QUERIES.contains(&self.kind.as_str())
+            || self.root_cause.iter().any(Self::is_fault_of_query)
+            || self.caused_by.as_ref().is_some_and(|cause| cause.is_fault_of_query())
+    }
+}
+
+/// Whether the answer with an error says that the query can never be answered.
+fn is_fault_of_query(answer: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Failed {
+        error: Failure,
+    }
+    serde_json::from_str(answer).is_ok_and(|failed: Failed| failed.error.is_fault_of_query())
 }
 
 /// The members of an answer that say whether it is complete.
@@ -101,5 +132,22 @@ impl From<opensearch::Error> for SearchError {
 impl From<SearchClientError> for SearchError {
     fn from(error: SearchClientError) -> Self {
         Self::Unavailable(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn query_with_too_many_clauses_is_refused_and_no_outage() {
+        let cause = r#"{"type":"too_many_nested_clauses","reason":"maxClauseCount is set to 1024"}"#;
+        let answer = |error: &str| format!(r#"{{"error":{error},"status":500}}"#);
+        let failed = |members: &str| answer(&format!(r#"{{"type":"search_phase_execution_exception",{members}}}"#));
+        assert!(is_fault_of_query(&failed(&format!(r#""root_cause":[{cause}]"#))));
+        assert!(is_fault_of_query(&failed(&format!(r#""root_cause":[],"caused_by":{cause}"#))));
+        for other in [answer(r#""gateway""#), failed(r#""root_cause":[]"#), "<html>".to_owned()] {
+            assert!(!is_fault_of_query(&other), "{other}");
+        }
     }
 }

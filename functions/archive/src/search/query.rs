@@ -6,6 +6,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use web::{Fault, Limit};
 
+use super::size;
 use super::criteria::{Criteria, EventCriteria, Missing, PersonCriteria, PlaceCriteria, Relation, RelationCriteria};
 use crate::dates;
 use crate::fold::words;
@@ -17,7 +18,8 @@ use crate::record::{EventType, Sex};
 /// The most words of `keywords`.
 const MAX_KEYWORDS: usize = 20;
 
-/// The query string as sent. A name has at most 10 words, all of which must match the same person.
+/// The query string as sent. A name has at most 10 words, all of which must match the same person. All names together have as
+/// many as the engine can search for at once.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordQuery {
@@ -162,12 +164,40 @@ impl RecordQuery {
         if self.decade.iter().any(|decade| decade % 10 != 0) {
             faults.push(Fault::parameter("decade", "must be the first year of a decade, such as 1840"));
         }
+        if faults.is_empty()
+            && let Err((clauses, most)) = size::check(&criteria)
+        {
+            let detail = format!(
+                "has too many words together with the other names: the search has {clauses} clauses, and at most {most} are \
+                 possible. Leave out words, name the `role` of the person, or ask for `exact` matches."
+            );
+            faults.push(Fault::parameter(self.longest_name(), detail));
+        }
         match (&self.near, self.km) {
             (Some(_), None) => faults.push(Fault::parameter("near", "requires `km`")),
             (None, Some(_)) => faults.push(Fault::parameter("km", "requires `near`")),
             _ => {}
         }
         if faults.is_empty() { Ok(criteria) } else { Err(faults) }
+    }
+
+    /// Returns the parameter of the name with the most words, the last one of equal ones.
+    fn longest_name(&self) -> &'static str {
+        let names = [
+            ("given", &self.given),
+            ("surname", &self.surname),
+            ("name", &self.name),
+            ("fatherGiven", &self.father_given),
+            ("fatherSurname", &self.father_surname),
+            ("motherGiven", &self.mother_given),
+            ("motherSurname", &self.mother_surname),
+            ("spouseGiven", &self.spouse_given),
+            ("spouseSurname", &self.spouse_surname),
+            ("otherGiven", &self.other_given),
+            ("otherSurname", &self.other_surname),
+        ];
+        let words = |text: &Option<String>| text.as_deref().map_or(0, |text| text.split_whitespace().count());
+        names.into_iter().max_by_key(|(_, text)| words(text)).map_or("given", |(parameter, _)| parameter)
     }
 
     fn names(&self, faults: &mut Vec<Fault>) -> Vec<AskedName> {
