@@ -1,6 +1,7 @@
 //! The tests of the archive, one file for each theme.
 
 mod catalog;
+mod corrected;
 mod costs;
 mod lists;
 mod outages;
@@ -12,6 +13,7 @@ mod publishing_runs;
 mod races;
 pub mod records;
 mod replaced;
+mod retiring;
 mod search;
 mod settings;
 pub mod stage;
@@ -27,6 +29,8 @@ pub fn tests() -> Vec<Test> {
         publishing_runs::tests(),
         outages::tests(),
         replaced::tests(),
+        corrected::tests(),
+        retiring::tests(),
         lists::tests(),
         places::tests(),
         settings::tests(),

@@ -27,12 +27,12 @@ tests! { archive_outages:
 const MAX_LEASES: usize = 10;
 
 /// An archive whose jobs only the test works on.
-async fn by_hand(search: Option<String>) -> Archive {
+pub async fn by_hand(search: Option<String>) -> Archive {
     Archive::with(Setup { search, without: vec!["runJob", ::jobs::RUN_JOBS], ..Setup::of("archive") }).await
 }
 
 /// Starts a run of a file. Returns the run's path.
-async fn begin(archive: &Archive, post: &str, csv: &str) -> String {
+pub async fn begin(archive: &Archive, post: &str, csv: &str) -> String {
     upload(&archive.volunteer, post, csv).await;
     archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202).header("location").to_owned()
 }
@@ -46,7 +46,7 @@ async fn kill(archive: &Archive, workers: usize) {
     }
 }
 
-async fn ended(archive: &Archive, run: &str) -> Answer {
+pub async fn ended(archive: &Archive, run: &str) -> Answer {
     let run = archive.volunteer.get(run).await.is(200);
     assert_eq!(run["phase"], "ended", "{}", run.told());
     run

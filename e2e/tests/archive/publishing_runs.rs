@@ -24,6 +24,11 @@ tests! { archive_publishing_runs:
     run_of_a_handler_without_time_is_continued_by_another_message,
     readers_see_no_record_of_a_file_or_all,
     publishing_and_unpublishing_at_once_end_in_one_state,
+    dry_run_of_a_refused_file_leaves_the_post_as_it_was,
+    published_file_that_needs_no_run_ends_the_last_error,
+    report_of_a_run_that_has_not_read_its_file_is_not_found,
+    household_with_long_names_is_published_with_the_beginnings_of_them,
+    household_with_more_than_its_item_can_hold_is_refused,
 }
 
 async fn ten_requests_at_once_start_one_run() {
@@ -196,4 +201,99 @@ async fn publishing_and_unpublishing_at_once_end_in_one_state() {
         assert_eq!(archive.records().await.len(), if is_published { 5 } else { 0 }, "round {round}");
         archive.publishing_agrees().await;
     }
+}
+
+async fn dry_run_of_a_refused_file_leaves_the_post_as_it_was() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    let bad = CENSUS.replace("1841,\"Bala, Wales\"", "1841,\"Bala, Wales\",extra");
+    let check = async |csv: &str, expected: &str, status: &str| {
+        upload(&archive.volunteer, &post, csv).await;
+        let run = publish(&archive.volunteer, &post, json!({ "dryRun": true })).await;
+        assert_eq!(run.text("status"), expected, "{}", run.told());
+        let read = archive.volunteer.get(&post).await.is(200);
+        assert_eq!(read.text("status"), status, "{}", read.told());
+        read.body.get("lastError").cloned()
+    };
+    assert_eq!(check(&bad, "failed", "draft").await, None);
+    let refused = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(refused.text("status"), "failed", "{}", refused.told());
+    for (csv, status) in [(bad.as_str(), "failed"), (CENSUS, "checked")] {
+        assert_eq!(check(csv, status, "error").await, Some(json!("1 row has an error")));
+    }
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run.text("status"), "published", "{}", run.told());
+    assert_eq!(check(&bad, "failed", "published").await, None);
+    archive.publishing_agrees().await;
+}
+
+async fn published_file_that_needs_no_run_ends_the_last_error() {
+    let archive = Archive::new().await;
+    let post = published(&archive, CENSUS).await;
+    upload(&archive.volunteer, &post, "House,Forenames\n14,Evan\n").await;
+    publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(archive.volunteer.get(&post).await.is(200).text("lastError"), "missing-column");
+    upload(&archive.volunteer, &post, CENSUS).await;
+    let same = archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(200);
+    assert_eq!(same["run"], 1);
+    let read = archive.volunteer.get(&post).await.is(200);
+    assert_eq!((read.text("status"), read.body.get("lastError")), ("published", None));
+}
+
+async fn report_of_a_run_that_has_not_read_its_file_is_not_found() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, CENSUS).await;
+    archive.cairn.engines().wind_down();
+    let not_found = async || {
+        for of_run in ["report", "unresolved"] {
+            archive.volunteer.get(&format!("{post}/runs/1/{of_run}")).await.refused(404, "not-found");
+        }
+    };
+    archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
+    not_found().await;
+    archive.volunteer.post(&format!("{post}/cancel"), json!({})).await.is(202);
+    archive.finish().await;
+    assert_eq!(archive.volunteer.get(&format!("{post}/runs/1")).await.is(200).text("status"), "cancelled");
+    not_found().await;
+}
+
+/// Returns a file with one household of this many members, and the long texts of their given names and relations.
+fn long_names(members: usize, given: usize, relation: usize) -> String {
+    let row = |row: usize| format!("14,Pugh,{row} {},{}\n", "x".repeat(given), "y".repeat(relation));
+    let rows: String = (1..=members).map(row).collect();
+    format!("House,Surname,Forenames,Rel,Sex,Born,Birthplace\n{rows}")
+}
+
+async fn household_with_long_names_is_published_with_the_beginnings_of_them() {
+    let archive = Archive::new().await;
+    // The second run writes its members beside those of the first.
+    let post = published(&archive, &long_names(60, 9_980, 9_990)).await;
+    upload(&archive.volunteer, &post, &long_names(61, 9_980, 9_990)).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!((run.text("status"), &run["totals"]["records"]), ("published", &json!(61)), "{}", run.told());
+    let household = archive.visitor.get(&format!("{post}/households/14")).await.is(200);
+    let member = &household["members"][60];
+    assert_eq!((household["count"].as_u64(), member["name"].as_str().unwrap().len()), (Some(61), 200));
+    assert!(member["name"].as_str().unwrap().starts_with("61 xxx"));
+    let record = archive.visitor.get(&format!("/archive/records/{}", member["id"].as_str().unwrap())).await.is(200);
+    assert_eq!(record["people"][0]["given"].as_str().unwrap().len(), 9_983);
+    archive.publishing_agrees().await;
+}
+
+async fn household_with_more_than_its_item_can_hold_is_refused() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, &long_names(700, 300, 300)).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run.text("status"), "failed", "{}", run.told());
+    assert_eq!(run["problems"][0]["code"], "household-too-large", "{}", run.told());
+    // The members that its item can hold twice.
+    let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip" })).await;
+    assert_eq!(run.text("status"), "published", "{}", run.told());
+    let records = run["totals"]["records"].as_u64().unwrap();
+    assert!((300..700).contains(&records), "{records}");
+    let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip", "resolve": true })).await;
+    assert_eq!((run.text("status"), &run["totals"]["records"]), ("published", &json!(records)), "{}", run.told());
+    archive.publishing_agrees().await;
 }

@@ -51,6 +51,12 @@ pub async fn load(access: &Access) -> Result<HiddenRuns, Error> {
     Ok(hidden)
 }
 
+/// Whether another run of the post is hidden than this one: its job still works on it.
+pub async fn has_other(access: &Access, post: PostId, run: RunNumber) -> Result<bool, Error> {
+    let (own, of_post) = (name(post, run), format!("{post}-"));
+    Ok(load(access).await?.runs.iter().any(|hidden| hidden.starts_with(&of_post) && *hidden != own))
+}
+
 const COMING: &str = "coming";
 const GOING: &str = "going";
 

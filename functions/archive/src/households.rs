@@ -7,6 +7,7 @@ mod members;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::fold::first;
 use crate::names::{Household, RecordId};
 use crate::record::{Event, Person, Sex};
 
@@ -59,9 +60,27 @@ pub struct MemberView {
     pub events: Option<Vec<Event>>,
 }
 
+/// The characters of a name and of a relation that a household shows. The record has all of them.
+const NAME_CHARS: usize = 200;
+const RELATION_CHARS: usize = 100;
+
+/// The bytes that the table counts for a member beside its name and relation, at most.
+const MEMBER_BYTES: usize = 75;
+
 /// Returns the name of a member, given the principal person of the record.
 pub fn name_of(principal: Option<&Person>) -> String {
-    principal.map(|person| full_name(&person.given, &person.surname)).unwrap_or_default()
+    let name = principal.map(|person| full_name(&person.given, &person.surname)).unwrap_or_default();
+    first(&name, NAME_CHARS).trim_end().to_owned()
+}
+
+/// Returns the relation of a member, given that of the record.
+pub fn relation_of(relation: &str) -> String {
+    first(relation, RELATION_CHARS).trim_end().to_owned()
+}
+
+/// Returns how many bytes of its item a member takes, at most.
+pub fn bytes_of(principal: Option<&Person>, relation: Option<&str>) -> usize {
+    MEMBER_BYTES + name_of(principal).len() + relation.map_or(0, |relation| relation_of(relation).len())
 }
 
 /// Returns the name of a person as households show it.

@@ -1,6 +1,6 @@
 //! Items as the table stores them. Each has the partition key, which is its id; the client sets keys and revisions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -110,6 +110,9 @@ pub struct Post {
     /// The file that the next run publishes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PostFile>,
+    /// The SHA-256 of former files that a later one replaced before a run used them. They go with the post.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub unused_files: BTreeSet<String>,
     pub status: PostStatus,
     /// The number of the last run, 0 before the first.
     pub run: RunNumber,
@@ -166,6 +169,9 @@ pub struct PostFile {
     #[serde(flatten)]
     pub inspection: Inspection,
     pub uploaded_at: String,
+    /// Whether a run has used it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_in_run: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

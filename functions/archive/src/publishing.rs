@@ -19,6 +19,7 @@ mod check;
 mod checkpoint;
 mod chunk;
 mod group;
+mod last;
 mod matching;
 mod number;
 mod resolver;

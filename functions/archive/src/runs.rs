@@ -55,9 +55,15 @@ pub struct Run {
     pub last_id: Option<RecordId>,
     /// The first 50 problems, errors before warnings. The report has all.
     pub problems: Vec<Problem>,
+    /// Whether its report is stored, with the place texts without a place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_report: bool,
     /// The permanent ids of its records with corrections by hand.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub corrected: BTreeSet<RecordId>,
+    /// Whether those corrections are in a file of the run, since its records are deleted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_kept_corrections: bool,
     /// The permanent ids of the records that an editor has taken down from this run or an earlier one. Their rows are left
     /// out.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

@@ -7,8 +7,8 @@ use web::{Event, EventFailure};
 
 use super::{ArchiveJobs, Kind};
 use crate::access::{
-    BEGIN_JOB, COUNT_RECORDS, DELETE_POST_STEP, DELETE_RECORDS, LEASE, LIST_DUE, ONE, PLACE_SETTINGS, PUBLISH_STEP,
-    READ_FILE, WORK_FILES, WRITE_RECORDS,
+    BEGIN_JOB, COUNT_RECORDS, DELETE_POST_STEP, DELETE_RECORDS, HIDDEN_RUNS, LEASE, LIST_DUE, ONE, PLACE_SETTINGS,
+    PUBLISH_STEP, READ_FILE, WORK_FILES, WRITE_RECORDS,
 };
 use crate::places::PLACES_BY_NAME;
 use crate::publishing::{DeletePost, Publish, Unpublish};
@@ -17,6 +17,7 @@ impl Workers for ArchiveJobs {
     const PATTERNS: &'static [&'static AccessPattern] = &[
         &LIST_DUE,
         &LEASE,
+        &HIDDEN_RUNS,
         &ONE,
         &PUBLISH_STEP,
         &READ_FILE,
@@ -43,6 +44,7 @@ impl Workers for ArchiveJobs {
 pub const JOB_PATTERNS: &[&AccessPattern] = &[
     &LEASE,
     &BEGIN_JOB,
+    &HIDDEN_RUNS,
     &ONE,
     &PUBLISH_STEP,
     &READ_FILE,

@@ -84,6 +84,7 @@ async fn create(
         mapping,
         upload: None,
         file: None,
+        unused_files: Default::default(),
         last_published: None,
         status: PostStatus::Draft,
         run: RunNumber(0),

@@ -40,7 +40,7 @@ async fn inspect(access: &Access, object: &str) -> Result<(), Problem> {
         };
         let mut after = before.clone();
         match found {
-            Ok(file) => (after.upload, after.file) = (None, Some(file)),
+            Ok(file) => replace_file(&mut after, file),
             Err(reason) => after.upload = Some(Upload { refused: Some(reason), ..expected.clone() }),
         }
         let update = Action::update(&ARCHIVE, stored.key.clone(), Changes::between(&before, &after)?);
@@ -73,6 +73,20 @@ pub async fn inspect_again(
     }
     let refused = |refusal: Refusal| Problem::unprocessable(vec![Fault::pointer("/csvOptions", refusal.text())]);
     inspector.finish().map_err(refused)
+}
+
+/// Makes a file the post's.
+fn replace_file(post: &mut Post, file: PostFile) {
+    post.upload = None;
+    post.unused_files.remove(&file.sha256);
+    if let Some(before) = &post.file
+        && before.sha256 != file.sha256
+        && !before.is_in_run
+    {
+        post.unused_files.insert(before.sha256.clone());
+    }
+    let is_in_run = post.file.as_ref().is_some_and(|before| before.sha256 == file.sha256 && before.is_in_run);
+    post.file = Some(PostFile { is_in_run, ..file });
 }
 
 /// Reads a file and stores it under its digest. None if it is gone. The error is why it is refused.
@@ -114,7 +128,7 @@ async fn take(
         return Ok(None);
     }
     let uploaded_at = table::clock::rfc3339(access.engines().clock.now());
-    Ok(Some(Ok(PostFile { sha256, bytes, inspection, uploaded_at })))
+    Ok(Some(Ok(PostFile { sha256, bytes, inspection, uploaded_at, is_in_run: false })))
 }
 
 /// Copies a file, unless an equal one is there. Returns false if it is gone.

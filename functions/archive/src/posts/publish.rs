@@ -82,6 +82,7 @@ async fn publish(
         }
         let collection = collection(&cx, &post).await?;
         if let Some(run) = unchanged(&cx, &post, (&file, &collection), publication).await? {
+            end_last_error(&cx, &stored, &post).await?;
             return Ok(Either::First(Json(RunView::new(path.post_id, run))));
         }
         if hidden::load(access).await?.coming >= MAX_COMING {
@@ -96,7 +97,6 @@ async fn publish(
     .await
 }
 
-/// Returns the published run if a new one would write the same.
 /// Reads the collection of a post, which is there while it has posts.
 async fn collection(cx: &Context, post: &Post) -> Result<Collection, Problem> {
     let key = CollectionKey { collection: post.collection_id };
@@ -104,6 +104,7 @@ async fn collection(cx: &Context, post: &Post) -> Result<Collection, Problem> {
     Ok(stored.ok_or_else(Problem::lost_race)?.read()?)
 }
 
+/// Returns the published run if a new one would write the same.
 async fn unchanged(
     cx: &Context,
     post: &Post,
@@ -125,6 +126,16 @@ async fn unchanged(
     Ok(is_same.then_some(run))
 }
 
+/// The last error does not concern a post whose file is the published one.
+async fn end_last_error(cx: &Context, stored: &Stored, post: &Post) -> Result<(), Problem> {
+    if post.last_error.is_none() {
+        return Ok(());
+    }
+    let after = Post { last_error: None, updated_at: now(cx), ..post.clone() };
+    let update = Action::update(&ARCHIVE, stored.key.clone(), Changes::between(post, &after)?).if_unchanged(stored);
+    cx.access().write(&START_RUN, update).await.map(drop).map_err(raced)
+}
+
 /// Creates the next run of a post with its job.
 async fn begin(
     cx: &Context,
@@ -135,7 +146,7 @@ async fn begin(
 ) -> Result<Run, Problem> {
     let access = cx.access();
     let number = RunNumber(post.run.0 + 1);
-    let job = Job::new(access, Kind::Publish, Details { run: number }, None).at(&Checkpoint::default())?;
+    let job = Job::new(access, Kind::Publish, Details { run: number }, None).at(&Checkpoint::new(post.status))?;
     let job = NewJob::new(access, post.id, job, Start::After(0))?;
     let run = Run {
         run: number,
@@ -148,6 +159,8 @@ async fn begin(
         bytes: file.bytes,
         mapping: post.mapping.clone(),
         collection_id: post.collection_id,
+        closed_years: collection.closed_years,
+        place_id: collection.place_id,
         bad_rows: publication.bad_rows,
         corrections: publication.corrections,
         dry_run: publication.dry_run,
@@ -156,16 +169,17 @@ async fn begin(
         first_id: None,
         last_id: None,
         problems: Vec::new(),
+        has_report: false,
         corrected: Default::default(),
+        has_kept_corrections: false,
         taken_down: Default::default(),
         reason: None,
-        closed_years: collection.closed_years,
-        place_id: collection.place_id,
         created_at: now(cx),
         created_by: user,
         ended_at: None,
     };
-    let after = Post { status: PostStatus::Publishing, run: number, ..post.clone() };
+    let file = post.file.clone().map(|file| PostFile { is_in_run: true, ..file });
+    let after = Post { status: PostStatus::Publishing, run: number, file, ..post.clone() };
     let changes = Changes::between(post, &after)?;
     let mut actions = vec![
         Action::update(&ARCHIVE, stored.key.clone(), changes).if_unchanged(stored),

@@ -14,7 +14,7 @@ use super::resolver::{Resolved, Resolver};
 use super::run_step::{RunWork, hex, step};
 use crate::access::{FILES, READ_FILE};
 use crate::mapping::PersonRole;
-use crate::record::{BoundMapping, Event as RecordEvent, RowFault, RowFaultKind};
+use crate::record::{BoundMapping, CorrectionsPolicy, Event as RecordEvent, RowFault, RowFaultKind};
 use crate::register::{Code, Event, Header, Problem as FileProblem, Reader, Row, Severity};
 use crate::runs::{BadRows, Phase, Run};
 use crate::schema::BUCKET;
@@ -92,11 +92,19 @@ pub fn refusal(run: &Run, checkpoint: &Checkpoint) -> Option<End> {
     if let Some(code) = checkpoint.fatal {
         return Some(End::Failed(code.name().to_owned()));
     }
-    match (run.bad_rows, checkpoint.problems.count(Severity::Error)) {
-        (_, 0) | (BadRows::Skip, _) => None,
-        (BadRows::Refuse, 1) => Some(End::Failed("1 row has an error".to_owned())),
-        (BadRows::Refuse, errors) => Some(End::Failed(format!("the file has {errors} errors"))),
-    }
+    let conflicts = match run.corrections {
+        CorrectionsPolicy::Refuse => checkpoint.problems.by_code().get(&Code::CorrectionConflict).copied().unwrap_or(0),
+        CorrectionsPolicy::Keep | CorrectionsPolicy::File => 0,
+    };
+    let reason = match (run.bad_rows, checkpoint.problems.count(Severity::Error), conflicts) {
+        (BadRows::Refuse, 0, _) | (BadRows::Skip, _, 0) => return None,
+        (BadRows::Refuse, 1, _) => "1 row has an error".to_owned(),
+        (BadRows::Refuse, errors, _) => format!("the file has {errors} errors"),
+        // The row of a conflict is not a bad one: leaving it out would end the record.
+        (BadRows::Skip, _, 1) => "1 correction by hand conflicts with the file".to_owned(),
+        (BadRows::Skip, _, conflicts) => format!("{conflicts} corrections by hand conflict with the file"),
+    };
+    Some(End::Failed(reason))
 }
 
 impl Reading {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::names::{RecordId, RunNumber};
+use crate::names::{PostStatus, RecordId, RunNumber};
 use crate::register::{Code, Problems};
 use crate::runs::{Phase, Totals};
 
@@ -11,6 +11,8 @@ use crate::runs::{Phase, Totals};
 #[serde(rename_all = "camelCase", default)]
 pub struct Checkpoint {
     pub phase: Phase,
+    /// The status of the post before the run.
+    pub before: Option<PostStatus>,
     /// The chunks of rows that are stored.
     pub chunks: u32,
     /// The chunks of households that are stored.
@@ -24,7 +26,7 @@ pub struct Checkpoint {
     pub first_id: Option<RecordId>,
     /// The next chunk of the phase, or the next record to delete.
     pub next: u32,
-    /// How often the run has looked at search in this phase.
+    /// How often the run has looked in this phase for what it waits for.
     pub looks: u32,
     /// Whether search did not hold all records in time.
     pub search_lag: bool,
@@ -55,9 +57,19 @@ pub enum End {
 }
 
 impl Checkpoint {
+    /// The first step of a run of a post with this status.
+    pub fn new(before: PostStatus) -> Self {
+        Self { before: Some(before), ..Self::default() }
+    }
+
     /// Moves on to the first step of a phase.
     pub fn enter(&mut self, phase: Phase) {
         (self.phase, self.next, self.looks) = (phase, 0, 0);
+    }
+
+    /// Whether no step of the run has read its file yet.
+    pub fn has_not_begun(&self) -> bool {
+        self.phase == Phase::Checking && self.chunks == 0
     }
 
     /// Moves on to undoing.

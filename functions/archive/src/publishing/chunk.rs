@@ -1,5 +1,7 @@
 //! The files of a run: chunks of rows, and what was computed from all of them. They are JSON lines or JSON.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -10,7 +12,7 @@ use web::Problem;
 
 use crate::access::{FILES, READ_FILE, REPORTS, WORK, WORK_FILES};
 use crate::names::{PostId, RecordId, RunNumber};
-use crate::record::{Event, Person};
+use crate::record::{Correction, Event, Person};
 use crate::schema::BUCKET;
 
 /// Rows of one chunk. A step writes one chunk, and a row has at most 32 KB.
@@ -152,6 +154,16 @@ impl<'a> RunFiles<'a> {
         from_lines(&self.files().get(&kept_name(self.post, self.run)).await?)
     }
 
+    /// Stores the corrections by hand of this run, before its records are deleted. They stay as long as the post.
+    pub async fn keep_corrections(&self, records: &[KeptCorrections]) -> Result<(), Problem> {
+        Ok(self.files().put(&corrections_name(self.post, self.run), to_lines(records)?, LINES).await?)
+    }
+
+    /// Loads what [`RunFiles::keep_corrections`] of this run has stored.
+    pub async fn kept_corrections(&self) -> Result<Vec<KeptCorrections>, Problem> {
+        from_lines(&self.files().get(&corrections_name(self.post, self.run)).await?)
+    }
+
     /// Stores the report of all problems as CSV.
     pub async fn store_report(&self, csv: Vec<u8>) -> Result<(), Problem> {
         let reports = self.access.objects(&WORK_FILES, BUCKET, REPORTS.prefix);
@@ -166,10 +178,12 @@ impl<'a> RunFiles<'a> {
     }
 }
 
-/// A row of a run as later runs find it.
+/// A row of a run as later runs find it. Or a row of an earlier run that was taken down and that the file of this run does
+/// not have: it stays known, so that no later file brings it back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeptRow {
+    /// 0 for a row that the file does not have.
     pub row: u32,
     pub digest: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,11 +195,31 @@ pub struct KeptRow {
     pub permanent_id: Option<RecordId>,
 }
 
+impl KeptRow {
+    /// Whether the file of the run has it.
+    pub fn is_in_file(&self) -> bool {
+        self.row > 0
+    }
+}
+
+/// The corrections by hand of a record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeptCorrections {
+    pub permanent_id: RecordId,
+    pub corrections: BTreeMap<String, Correction>,
+}
+
 const LINES: &str = "application/jsonl";
 
 /// Returns the name of the rows that a run keeps, under the prefix of files.
 pub fn kept_name(post: PostId, run: RunNumber) -> String {
     format!("{post}/rows-{}.jsonl", run.0)
+}
+
+/// Returns the name of the corrections that a withdrawn run keeps, under the prefix of files.
+pub fn corrections_name(post: PostId, run: RunNumber) -> String {
+    format!("{post}/corrections-{}.jsonl", run.0)
 }
 
 /// Returns the name of a file, under the prefix of files.

@@ -1,33 +1,33 @@
 //! The phase `matching`: what is known only when the whole file has been read. It finds each row in the last run, groups
 //! households and derives relatives, applies corrections, and decides whether the run is refused.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ::jobs::{Step, Then};
 use serde::{Deserialize, Serialize};
-use table::{Access, Key};
+use table::Access;
 use web::Problem;
 
 use super::check::refusal;
-use super::checkpoint::{Checkpoint, End, id_of};
+use super::checkpoint::{Checkpoint, End};
 use super::chunk::{ChunkRow, IndexRow, KeptRow, RunFiles, UnresolvedText, WorkFile};
 use super::group::{Grouped, GroupedMember, HOUSEHOLDS};
-use super::run_step::{RunWork, step, step_with, unhex};
-use crate::access::PUBLISH_STEP;
-use crate::households::name_of;
-use crate::keys::{PostRunKey, RecordKey};
+use super::last::Last;
+use super::run_step::{RunWork, step_with, unhex};
+use crate::households::{bytes_of, name_of, relation_of};
 use crate::mapping::PersonRole;
 use crate::names::RecordId;
-use crate::record::{
-    BoundMapping, Correction, CorrectionsPolicy, Matches, Record, Relative, RowIdentity, apply, matches,
-};
+use crate::record::{BoundMapping, Correction, CorrectionsPolicy, Matches, Relative, RowIdentity, apply, matches};
 use crate::register::{Code, Problem as FileProblem, Severity, report};
 use crate::relatives::{Member, relatives};
 use crate::runs::{Phase, Run};
-use crate::schema::ARCHIVE;
 
 /// The largest household.
 const MAX_HOUSEHOLD: usize = 1_000;
+
+/// The largest household in bytes. Its item has at most 400 KB for two runs: the one that readers see and the next. The
+/// rest is for names that become longer by corrections.
+const MAX_HOUSEHOLD_BYTES: usize = 180_000;
 
 /// What matching has decided for a row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,19 +55,21 @@ impl Decided {
     }
 }
 
-/// The last published run with its rows.
-struct Last {
-    run: Run,
-    rows: Vec<KeptRow>,
-}
-
 pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Checkpoint) -> Result<Step, Problem> {
     let files = RunFiles::new(access, work.post, work.run.run);
     let mut rows: Vec<IndexRow> = Vec::with_capacity(checkpoint.totals.records as usize);
     for chunk in 0..checkpoint.chunks {
         rows.extend(files.load::<IndexRow>(WorkFile::Index, chunk).await?);
     }
-    let last = load_last(access, work).await?;
+    if checkpoint.fatal.is_some() {
+        // Nothing can be said of its rows: some are missing, or columns of them.
+        store_reports(&files, &mut checkpoint, duplicates(&rows)).await?;
+        return decide(work, checkpoint, |_| {});
+    }
+    let last = match work.run.previous {
+        Some(previous) => Some(Last::load(access, work.post, previous).await?),
+        None => None,
+    };
     let mut found = duplicates(&rows);
     let mut decided = vec![Decided::default(); rows.len()];
     refuse_full(&rows, &mut decided, &mut found);
@@ -84,56 +86,46 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
     }
     let households = group(&rows, &decided, &mut found);
     relate(&rows, &households, &mut decided);
-    let taken_down = decided.iter().filter(|decided| decided.is_taken_down).filter_map(|decided| decided.permanent_id);
-    let taken_down: BTreeSet<RecordId> = taken_down.collect();
     let records = decided.iter().filter(|decided| decided.has_record()).count();
     checkpoint.totals.records = u32::try_from(records).unwrap_or(u32::MAX);
     checkpoint.totals.households = u32::try_from(households.len()).unwrap_or(u32::MAX);
     count_matches(&mut checkpoint, last.as_ref(), (&rows, &decided), &matched);
-    for problem in &found {
-        checkpoint.problems.add(problem.clone());
-    }
-    store_report(&files, checkpoint.chunks, found).await?;
-    store_unresolved(&files, checkpoint.chunks).await?;
-    if let Some(end) = refusal(work.run, &checkpoint) {
-        checkpoint.undo(end);
-        return step(work, checkpoint, Vec::new(), Then::Continue);
-    }
-    if work.run.dry_run {
-        checkpoint.undo(End::Checked);
-        return step(work, checkpoint, Vec::new(), Then::Continue);
+    store_reports(&files, &mut checkpoint, found).await?;
+    if end(work.run, &checkpoint).is_some() {
+        return decide(work, checkpoint, |_| {});
     }
     store_decisions(&files, checkpoint.chunks, &decided).await?;
     checkpoint.household_chunks = store_households(&files, &rows, &households, &decided).await?;
-    // A row that was taken down stays known, so that the next file does not bring it back.
+    // A row that was taken down stays known, whether this file has it or not, so that no later file brings it back.
     let known = rows.iter().zip(&decided).filter(|(_, decided)| !decided.is_refused);
-    let kept: Vec<KeptRow> = known.map(|(row, decided)| kept(row, decided)).collect();
+    let mut kept: Vec<KeptRow> = known.map(|(row, decided)| kept(row, decided)).collect();
+    kept.extend(last.as_ref().map(|last| absent_taken_down(last, &matched)).unwrap_or_default());
     files.keep_index(&kept).await?;
     let gone = matched.gone.iter().filter_map(|old| last.as_ref()?.permanent_id(*old));
     files.store(WorkFile::Gone, 0, &gone.collect::<Vec<RecordId>>()).await?;
     let corrected = decided.iter().filter(|decided| !decided.corrections.is_empty());
     let corrected = corrected.filter_map(|decided| decided.permanent_id).collect();
-    checkpoint.enter(Phase::Numbering);
-    step_with(work, checkpoint, Vec::new(), Then::Continue, |run| {
-        (run.taken_down, run.corrected) = (taken_down, corrected);
+    decide(work, checkpoint, |run| {
+        run.corrected = corrected;
+        run.taken_down = last.map(|last| last.run.taken_down).unwrap_or_default();
     })
 }
 
-impl Last {
-    /// Returns the permanent id of the row with this index.
-    fn permanent_id(&self, index: usize) -> Option<RecordId> {
-        let row = self.rows.get(index)?;
-        row.permanent_id.or_else(|| id_of(self.run.first_id?, row.row))
-    }
+/// Returns why a run ends without writing records, if it does.
+fn end(run: &Run, checkpoint: &Checkpoint) -> Option<End> {
+    refusal(run, checkpoint).or_else(|| run.dry_run.then_some(End::Checked))
 }
 
-async fn load_last(access: &Access, work: &RunWork<'_>) -> Result<Option<Last>, Problem> {
-    let Some(previous) = work.run.previous else { return Ok(None) };
-    let key = PostRunKey { post: work.post, run: previous };
-    let stored = access.table(&PUBLISH_STEP, &ARCHIVE).get_consistent(key).await?;
-    let run: Run = stored.ok_or_else(|| Problem::internal("the last run of a post is not there"))?.read()?;
-    let rows = RunFiles::new(access, work.post, previous).kept_index().await?;
-    Ok(Some(Last { run, rows }))
+/// Returns the step of a run whose report is stored: it goes on, or is undone.
+fn decide(work: &RunWork<'_>, mut checkpoint: Checkpoint, change: impl FnOnce(&mut Run)) -> Result<Step, Problem> {
+    match end(work.run, &checkpoint) {
+        Some(end) => checkpoint.undo(end),
+        None => checkpoint.enter(Phase::Numbering),
+    }
+    step_with(work, checkpoint, Vec::new(), Then::Continue, |run| {
+        run.has_report = true;
+        change(run);
+    })
 }
 
 /// Matches the rows without errors of the whole file with those of the last run.
@@ -153,11 +145,16 @@ fn match_rows(last: &[KeptRow], rows: &[IndexRow], decided: &[Decided]) -> Match
 }
 
 fn identity(row: &KeptRow) -> RowIdentity {
-    RowIdentity { key: row.key.clone(), digest: unhex(&row.digest), household: row.household.clone() }
+    RowIdentity {
+        key: row.key.clone(),
+        digest: unhex(&row.digest),
+        household: row.household.clone(),
+        has_place: row.is_in_file(),
+    }
 }
 
 fn of_row(row: &IndexRow) -> RowIdentity {
-    RowIdentity { key: row.key.clone(), digest: unhex(&row.digest), household: row.household.clone() }
+    RowIdentity { key: row.key.clone(), digest: unhex(&row.digest), household: row.household.clone(), has_place: true }
 }
 
 fn kept(row: &IndexRow, decided: &Decided) -> KeptRow {
@@ -170,16 +167,34 @@ fn kept(row: &IndexRow, decided: &Decided) -> KeptRow {
     }
 }
 
-/// Refuses the rows after the first 1 000 of a household.
+/// Returns the rows that were taken down and that no row of the new file is.
+fn absent_taken_down(last: &Last, matched: &Matches) -> Vec<KeptRow> {
+    let found: HashSet<usize> = matched.old_of_new.iter().copied().flatten().collect();
+    let rows = last.rows.iter().enumerate().filter(|(index, _)| !found.contains(index));
+    let absent = rows.filter_map(|(index, row)| {
+        let id = last.permanent_id(index).filter(|id| last.run.taken_down.contains(id))?;
+        Some(KeptRow { row: 0, permanent_id: Some(id), ..row.clone() })
+    });
+    absent.collect()
+}
+
+/// Refuses the rows after the first 1 000 of a household, and those for whose names its item has no room.
 fn refuse_full(rows: &[IndexRow], decided: &mut [Decided], found: &mut Vec<FileProblem>) {
-    let mut members: HashMap<&str, usize> = HashMap::new();
+    let mut members: HashMap<&str, (usize, usize)> = HashMap::new();
     for (row, decided) in rows.iter().zip(decided) {
         let Some(household) = row.household.as_deref() else { continue };
-        let count = members.entry(household).or_default();
+        let (count, bytes) = members.entry(household).or_default();
         *count += 1;
-        if *count > MAX_HOUSEHOLD {
+        *bytes += bytes_of(row.principal.as_ref(), row.relation.as_deref());
+        let text = if *count > MAX_HOUSEHOLD {
+            Some(format!("Household `{household}` has more than {MAX_HOUSEHOLD} members."))
+        } else if *bytes > MAX_HOUSEHOLD_BYTES {
+            Some(format!("Household `{household}` has more names than a household can show."))
+        } else {
+            None
+        };
+        if let Some(text) = text {
             decided.is_refused = true;
-            let text = format!("Household `{household}` has more than {MAX_HOUSEHOLD} members.");
             found.push(FileProblem::new(Code::HouseholdTooLarge, row.line, None, text));
         }
     }
@@ -266,16 +281,9 @@ async fn correct(
     if last.run.corrected.is_empty() {
         return Ok(());
     }
-    let of_last = last.rows.iter().enumerate().filter_map(|(index, row)| {
-        let is_corrected = last.run.corrected.contains(&last.permanent_id(index)?);
-        is_corrected.then_some(id_of(last.run.first_id?, row.row)?)
-    });
-    let keys: Vec<Key> = of_last.map(|record| RecordKey { record, post: work.post }.into()).collect();
-    let mut corrections: HashMap<RecordId, BTreeMap<String, Correction>> = HashMap::new();
-    for stored in access.table(&PUBLISH_STEP, &ARCHIVE).batch_get_consistent(&keys).await?.into_iter().flatten() {
-        let record: Record = stored.read()?;
-        corrections.insert(record.permanent_id, record.corrections);
-    }
+    let kept = last.corrections(access, work.post).await?;
+    let corrections: HashMap<RecordId, BTreeMap<String, Correction>> =
+        kept.into_iter().map(|kept| (kept.permanent_id, kept.corrections)).collect();
     let mapping = BoundMapping::new(&work.run.mapping, &work.run.headers);
     let mapping = mapping.map_err(|_| Problem::internal("a run lacks a column of its mapping"))?;
     let mut chunk: Option<(u32, Vec<ChunkRow>)> = None;
@@ -333,7 +341,7 @@ fn count_matches(
     let totals = &mut checkpoint.totals;
     let rows = rows.iter().zip(decided).zip(&matched.old_of_new);
     for ((row, _), old) in rows.filter(|((_, decided), _)| !decided.is_refused) {
-        let old = old.and_then(|old| last?.rows.get(old));
+        let old = old.and_then(|old| last?.rows.get(old)).filter(|old| old.is_in_file());
         match old {
             None => totals.new += 1,
             Some(old) if old.digest == row.digest => totals.unchanged += 1,
@@ -341,6 +349,19 @@ fn count_matches(
         }
     }
     totals.gone = u32::try_from(matched.gone.len()).unwrap_or(u32::MAX);
+}
+
+/// Stores the report with these problems, too, and the place texts without a place.
+async fn store_reports(
+    files: &RunFiles<'_>,
+    checkpoint: &mut Checkpoint,
+    found: Vec<FileProblem>,
+) -> Result<(), Problem> {
+    for problem in &found {
+        checkpoint.problems.add(problem.clone());
+    }
+    store_report(files, checkpoint.chunks, found).await?;
+    store_unresolved(files, checkpoint.chunks).await
 }
 
 /// Stores the report with the problems of all chunks and these.
@@ -404,7 +425,7 @@ async fn store_households(
             row: row.row,
             permanent_id: decided.permanent_id,
             name: name_of(row.principal.as_ref()),
-            relation: row.relation.clone(),
+            relation: row.relation.as_deref().map(relation_of),
             visible_from: row.visible_from,
         })
     };

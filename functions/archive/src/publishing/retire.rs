@@ -3,20 +3,20 @@
 
 use std::collections::BTreeSet;
 
-use ::jobs::{Step, Then};
+use ::jobs::{Counts, Step, Then};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use table::{Access, Action, Changes, EntityKey, Error, Key, Stored, item};
 use web::Problem;
 
 use super::checkpoint::{Checkpoint, Retired, id_of};
 use super::chunk::{RunFiles, WorkFile};
-use super::run_step::{RunWork, step, step_with};
+use super::run_step::{RunWork, step};
 use super::settle::{pause, records_in_search};
 use crate::access::DELETE_RECORDS;
 use crate::hidden;
-use crate::keys::{HOUSEHOLD_PREFIX, RecordAddressKey, RecordKey};
+use crate::keys::{HOUSEHOLD_PREFIX, PostRunKey, RecordAddressKey, RecordKey};
 use crate::names::{PostId, RecordId, RunNumber};
-use crate::runs::{Phase, RunStatus};
+use crate::runs::{Phase, Run};
 use crate::schema::ARCHIVE;
 
 /// Records that one step deletes.
@@ -76,15 +76,16 @@ pub async fn step_retire(access: &Access, work: &RunWork<'_>, mut checkpoint: Ch
         }
     }
     let files = RunFiles::new(access, work.post, work.run.run);
-    mark_gone(access, work, &files).await?;
     delete_work(&files, &checkpoint).await?;
-    let shown = checkpoint.last.map(|old| hidden::update(work.post, &[(old.run, None)]));
-    checkpoint.enter(Phase::Ended);
     let at = table::clock::rfc3339(access.engines().clock.now());
-    step_with(work, checkpoint, shown.into_iter().collect(), Then::Succeed, |run| {
-        run.status = RunStatus::Published;
-        run.ended_at = Some(at);
-    })
+    checkpoint.enter(Phase::Ended);
+    // Only these: since readers see the run, a record of it may have been taken down, or the run withdrawn.
+    let ended = Run { phase: checkpoint.phase, ended_at: Some(at), ..work.run.clone() };
+    let key = PostRunKey { post: work.post, run: ended.run };
+    let mut actions = vec![Action::update(&ARCHIVE, key, Changes::between(work.run, &ended)?)];
+    actions.extend(checkpoint.last.map(|old| hidden::update(work.post, &[(old.run, None)])));
+    let rows = checkpoint.totals.rows.into();
+    Step::new(actions, &checkpoint, Counts::new(rows, rows), Then::Succeed)
 }
 
 /// Deletes the files that a run needs only while it works.
@@ -96,14 +97,10 @@ pub async fn delete_work(files: &RunFiles<'_>, checkpoint: &Checkpoint) -> Resul
     files.delete(&[WorkFile::Gone], 1).await
 }
 
-/// Gives the records that the new file does not have an address that says so.
-async fn mark_gone(access: &Access, work: &RunWork<'_>, files: &RunFiles<'_>) -> Result<(), Problem> {
-    let gone: Vec<RecordId> = match files.load(WorkFile::Gone, 0).await {
-        Ok(gone) => gone,
-        // An earlier attempt at this step has deleted the file after it was done.
-        Err(problem) if problem.status() == 404 => return Ok(()),
-        Err(problem) => return Err(problem),
-    };
+/// Gives the records that the new file does not have an address that says so from the moment at which readers see the new
+/// run. If that does not come, the address means nothing.
+pub async fn mark_gone(access: &Access, work: &RunWork<'_>) -> Result<(), Problem> {
+    let gone: Vec<RecordId> = RunFiles::new(access, work.post, work.run.run).load(WorkFile::Gone, 0).await?;
     let say = |record: RecordId| async move {
         let changes = Changes::new().set("postId", item::text(work.post)).set("goneIn", item::number(work.run.run.0));
         let address = Action::update(&ARCHIVE, RecordAddressKey { record }, changes).or_absent();

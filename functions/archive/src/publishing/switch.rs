@@ -5,6 +5,7 @@ use table::{Access, Action, Changes, item};
 use web::Problem;
 
 use super::checkpoint::{Checkpoint, Retired};
+use super::retire::mark_gone;
 use super::run_step::{RunWork, step_with};
 use crate::access::PUBLISH_STEP;
 use crate::hidden::{self, Hidden};
@@ -15,6 +16,7 @@ use crate::runs::{Phase, Run, RunStatus};
 use crate::schema::ARCHIVE;
 
 pub async fn step_switch(access: &Access, work: &RunWork<'_>, mut checkpoint: Checkpoint) -> Result<Step, Problem> {
+    mark_gone(access, work).await?;
     let archive = access.table(&PUBLISH_STEP, &ARCHIVE);
     let stored = archive.get_consistent(PostKey { post: work.post }).await?;
     let stored = stored.ok_or_else(|| Problem::internal("the post of a run is not there"))?;

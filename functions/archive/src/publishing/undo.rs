@@ -32,7 +32,7 @@ pub async fn step_undo(access: &Access, work: &RunWork<'_>, mut checkpoint: Chec
     delete_work(&RunFiles::new(access, work.post, own.run), &checkpoint).await?;
     let Some(end) = checkpoint.end.clone() else { return Err(Problem::internal("a run is undone without a reason")) };
     let at = table::clock::rfc3339(access.engines().clock.now());
-    let mut actions = vec![set_back(access, work, &end, &at).await?];
+    let mut actions = vec![set_back(access, work, &checkpoint, &end, &at).await?];
     if !work.run.dry_run {
         actions.push(hidden::update(work.post, &[(own.run, None)]));
     }
@@ -48,19 +48,28 @@ pub async fn step_undo(access: &Access, work: &RunWork<'_>, mut checkpoint: Chec
 }
 
 /// Returns the update that gives the post the status without this run.
-async fn set_back(access: &Access, work: &RunWork<'_>, end: &End, at: &str) -> Result<Action, Problem> {
+async fn set_back(
+    access: &Access,
+    work: &RunWork<'_>,
+    checkpoint: &Checkpoint,
+    end: &End,
+    at: &str,
+) -> Result<Action, Problem> {
     let stored = access.table(&PUBLISH_STEP, &ARCHIVE).get_consistent(PostKey { post: work.post }).await?;
     let stored = stored.ok_or_else(|| Problem::internal("the post of a run is not there"))?;
     let before: Post = stored.read()?;
-    let mut after = before.clone();
+    let mut after = Post { updated_at: at.to_owned(), ..before.clone() };
     after.status = match (before.published_run, end) {
         (Some(_), _) => PostStatus::Published,
+        // A run that only checks the file leaves the post as it was.
+        (None, _) if work.run.dry_run => checkpoint.before.unwrap_or(PostStatus::Draft),
         (None, End::Failed(_)) => PostStatus::Error,
         (None, End::Checked | End::Cancelled) => PostStatus::Draft,
     };
-    if let End::Failed(reason) = end {
+    if let End::Failed(reason) = end
+        && !work.run.dry_run
+    {
         after.last_error = Some(reason.clone());
     }
-    at.clone_into(&mut after.updated_at);
     Ok(Action::update(&ARCHIVE, stored.key.clone(), Changes::between(&before, &after)?).if_unchanged(&stored))
 }

@@ -7,8 +7,10 @@ use table::{Access, Action, Changes, EntityKey, Error, Key, Stored};
 use web::{Context, Problem};
 
 use super::checkpoint::{Retired, id_of};
-use super::chunk::{file_name, kept_name, report_name, unresolved_name};
+use super::chunk::{RunFiles, corrections_name, file_name, kept_name, report_name, unresolved_name};
+use super::last::Last;
 use super::retire::{Retiring, retire};
+use super::settle::pause;
 use crate::access::{DELETE_POST_STEP, FILES, PUBLISH_STEP, REPORTS, WITHDRAW};
 use crate::hidden::{self, Hidden};
 use crate::item::Post;
@@ -74,11 +76,29 @@ struct Withdrawing {
     run: Option<Retired>,
     next: u32,
     looks: u32,
+    /// Whether no other job works on the post.
+    is_alone: bool,
+    /// Whether the corrections of the run's records are kept for the next run.
+    has_kept_corrections: bool,
     /// Whether search holds no record of the run any more.
     is_retired: bool,
 }
 
 impl Withdrawing {
+    /// Waits for the job of the withdrawn run, which may still delete what that one has replaced. None if it has ended.
+    async fn wait(&mut self, access: &Access, lease: &Lease) -> Result<Option<Then>, Problem> {
+        if self.is_alone {
+            return Ok(None);
+        }
+        if hidden::has_other(access, lease.group, lease.job.details.run).await? {
+            self.looks += 1;
+            return Ok(Some(Then::Wait(pause(self.looks))));
+        }
+        // No other job begins while the post is in transit.
+        (self.is_alone, self.looks) = (true, 0);
+        Ok(None)
+    }
+
     /// Deletes more of the run. None if nothing of it is left.
     async fn retire(&mut self, access: &Access, post: PostId) -> Result<Option<Then>, Problem> {
         let Some(old) = self.run.filter(|_| !self.is_retired) else { return Ok(None) };
@@ -115,6 +135,15 @@ pub struct Unpublish;
 impl Worker<ArchiveJobs> for Unpublish {
     async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
         let mut at: Withdrawing = lease.job.checkpoint()?;
+        if let Some(then) = at.wait(access, lease).await? {
+            return Step::new(Vec::new(), &at, at.counts(), then);
+        }
+        if let Some(run) = at.run.filter(|_| !at.has_kept_corrections) {
+            // In a step before the first deletion, so that they are whole.
+            let kept = keep_corrections(access, lease.group, run.run).await?;
+            at.has_kept_corrections = true;
+            return Step::new(kept.into_iter().collect(), &at, at.counts(), Then::Continue);
+        }
         if let Some(then) = at.retire(access, lease.group).await? {
             return Step::new(Vec::new(), &at, at.counts(), then);
         }
@@ -128,6 +157,19 @@ impl Worker<ArchiveJobs> for Unpublish {
     }
 }
 
+/// Stores the corrections by hand of a withdrawn run. Returns the update of the run, if it has any.
+async fn keep_corrections(access: &Access, post: PostId, run: RunNumber) -> Result<Option<Action>, Problem> {
+    let last = Last::load(access, post, run).await?;
+    if last.run.corrected.is_empty() {
+        return Ok(None);
+    }
+    let corrections = last.corrections(access, post).await?;
+    RunFiles::new(access, post, run).keep_corrections(&corrections).await?;
+    let after = Run { has_kept_corrections: true, ..last.run.clone() };
+    let changes = Changes::between(&last.run, &after)?;
+    Ok(Some(Action::update(&ARCHIVE, PostRunKey { post, run }.key(), changes)))
+}
+
 /// Works on the deletion of a post: its records, then its runs with the addresses of their records, then the post.
 pub struct DeletePost;
 
@@ -135,6 +177,9 @@ impl Worker<ArchiveJobs> for DeletePost {
     async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
         let post = lease.group;
         let mut at: Withdrawing = lease.job.checkpoint()?;
+        if let Some(then) = at.wait(access, lease).await? {
+            return Step::new(Vec::new(), &at, at.counts(), then);
+        }
         if let Some(then) = at.retire(access, post).await? {
             return Step::new(Vec::new(), &at, at.counts(), then);
         }
@@ -154,8 +199,9 @@ impl Worker<ArchiveJobs> for DeletePost {
         let stored = archive.get_consistent(PostKey { post }).await?;
         let stored = stored.ok_or_else(|| Problem::internal("the post of a job is not there"))?;
         let item: Post = stored.read()?;
-        if let Some(file) = &item.file {
-            access.objects(&DELETE_POST_STEP, BUCKET, FILES.prefix).delete(&file_name(post, &file.sha256)).await?;
+        let files = access.objects(&DELETE_POST_STEP, BUCKET, FILES.prefix);
+        for sha256 in item.file.iter().map(|file| &file.sha256).chain(&item.unused_files) {
+            files.delete(&file_name(post, sha256)).await?;
         }
         let counted = Changes::new().add("posts", -1);
         let counted = Action::update(&ARCHIVE, CollectionUseKey { collection: item.collection_id }, counted);
@@ -180,6 +226,7 @@ async fn delete_files(access: &Access, post: PostId, run: &Run) -> Result<(), Pr
     let files = access.objects(&DELETE_POST_STEP, BUCKET, FILES.prefix);
     files.delete(&file_name(post, &run.file)).await?;
     files.delete(&kept_name(post, run.run)).await?;
+    files.delete(&corrections_name(post, run.run)).await?;
     let reports = access.objects(&DELETE_POST_STEP, BUCKET, REPORTS.prefix);
     reports.delete(&report_name(post, run.run)).await?;
     reports.delete(&unresolved_name(post, run.run)).await?;

@@ -9,6 +9,7 @@ use super::checkpoint::{Checkpoint, End};
 use super::run_step::{RunWork, step};
 use super::{group, matching, number, retire, settle, switch, undo, write};
 use crate::access::{ONE, PUBLISH_STEP};
+use crate::hidden;
 use crate::item::Collection;
 use crate::jobs::{ArchiveJobs, Lease};
 use crate::keys::{CollectionKey, PostRunKey};
@@ -40,11 +41,9 @@ impl Worker<ArchiveJobs> for Publish {
     async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
         let mut checkpoint: Checkpoint = lease.job.checkpoint()?;
         if self.setting.is_none() {
-            self.setting = Some(Setting::load(access, lease).await?);
+            self.setting = Setting::load(access, lease).await?;
         }
-        let Self { setting: Some(setting), reading } = self else {
-            return Err(Problem::internal("a run has no setting"));
-        };
+        let Self { setting: Some(setting), reading } = self else { return end_without_run(lease, &checkpoint) };
         let work = RunWork { post: lease.group, lease, run: &setting.run, collection: &setting.collection };
         if lease.leases > MAX_LEASES {
             let (leases, phase) = (lease.leases - 1, checkpoint.phase);
@@ -53,6 +52,11 @@ impl Worker<ArchiveJobs> for Publish {
                 checkpoint.undo(End::Failed(NO_PROGRESS.to_owned()));
                 return step(&work, checkpoint, Vec::new(), Then::Continue);
             }
+        }
+        if checkpoint.has_not_begun() && waits(access, &work).await? {
+            checkpoint.looks += 1;
+            let pause = settle::pause(checkpoint.looks);
+            return step(&work, checkpoint, Vec::new(), Then::Wait(pause));
         }
         match checkpoint.phase {
             Phase::Checking => check::step_check(access, &work, reading, checkpoint).await,
@@ -76,9 +80,9 @@ impl Worker<ArchiveJobs> for Publish {
         let mut checkpoint: Checkpoint = lease.job.checkpoint()?;
         if checkpoint.phase.is_cancellable() {
             if self.setting.is_none() {
-                self.setting = Some(Setting::load(access, lease).await?);
+                self.setting = Setting::load(access, lease).await?;
             }
-            let Some(setting) = &self.setting else { return Err(Problem::internal("a run has no setting")) };
+            let Some(setting) = &self.setting else { return end_without_run(lease, &checkpoint) };
             let work = RunWork { post: lease.group, lease, run: &setting.run, collection: &setting.collection };
             checkpoint.undo(End::Cancelled);
             return step(&work, checkpoint, Vec::new(), Then::Continue);
@@ -91,14 +95,31 @@ impl Worker<ArchiveJobs> for Publish {
     }
 }
 
+/// Whether the job of an earlier run still deletes what that one has replaced. A run that only checks its file needs not
+/// wait for it.
+async fn waits(access: &Access, work: &RunWork<'_>) -> Result<bool, Problem> {
+    Ok(!work.run.dry_run && hidden::has_other(access, work.post, work.run.run).await?)
+}
+
+/// Returns the end of a job whose post was deleted with its runs.
+fn end_without_run(lease: &Lease, checkpoint: &Checkpoint) -> Result<Step, Problem> {
+    let (post, run) = (lease.group, lease.job.details.run);
+    tracing::error!(post.id = %post, run = run.0, "the run of a job is not there; the job ends");
+    let hidden: Vec<_> = std::iter::once(run).chain(checkpoint.last.map(|last| last.run)).collect();
+    let shown: Vec<_> = hidden.into_iter().map(|run| (run, None)).collect();
+    Step::new(vec![hidden::update(post, &shown)], checkpoint, lease.job.counts, Then::Succeed)
+}
+
 impl Setting {
-    async fn load(access: &Access, lease: &Lease) -> Result<Self, Problem> {
+    /// None if the post was deleted with its runs.
+    async fn load(access: &Access, lease: &Lease) -> Result<Option<Self>, Problem> {
         let key = PostRunKey { post: lease.group, run: lease.job.details.run };
         let run = access.table(&PUBLISH_STEP, &ARCHIVE).get_consistent(key).await?;
-        let run: Run = run.ok_or_else(|| Problem::internal("a job has no run"))?.read()?;
+        let Some(run) = run else { return Ok(None) };
+        let run: Run = run.read()?;
         let key = CollectionKey { collection: run.collection_id };
         let collection = access.table(&ONE, &ARCHIVE).get_consistent(key).await?;
         let collection = collection.ok_or_else(|| Problem::internal("the post of a run has no collection"))?.read()?;
-        Ok(Self { run, collection })
+        Ok(Some(Self { run, collection }))
     }
 }

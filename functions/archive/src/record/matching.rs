@@ -10,6 +10,9 @@ pub struct RowIdentity {
     /// The digest of its raw cells.
     pub digest: [u8; 32],
     pub household: Option<String>,
+    /// Whether it has a place among the rows of its file. A row that only an earlier file had has none: it is found by its
+    /// key or its cells alone, and is not gone once more.
+    pub has_place: bool,
 }
 
 /// The rows of a new file with the earlier ones that they are.
@@ -29,6 +32,8 @@ pub struct Matches {
 ///    added or removed between them. If its order changed, the only row that is left in both files is the same.
 /// 4. The same holds in the whole file, for rows without a household, or with another one.
 ///
+/// An old row without a place takes part in the first two only, after those with a place if it comes after them.
+///
 /// The neighbours are the longest series of matched rows that has the same order in both files. So a row that was moved
 /// counts where it is now, and does not shift the place of others.
 ///
@@ -38,10 +43,12 @@ pub fn matches(old: &[RowIdentity], new: &[RowIdentity]) -> Matches {
     matching.by_key();
     matching.by_digest();
     matching.by_household();
-    let (old_rows, new_rows): (Vec<usize>, Vec<usize>) = ((0..old.len()).collect(), (0..new.len()).collect());
+    let places = |rows: &[RowIdentity]| -> Vec<usize> {
+        rows.iter().enumerate().filter(|(_, row)| row.has_place).map(|(index, _)| index).collect()
+    };
+    let (old_rows, new_rows) = (places(old), places(new));
     matching.between_neighbours(&old_rows, &new_rows);
-    let gone =
-        matching.new_of_old.iter().enumerate().filter(|(_, new)| new.is_none()).map(|(index, _)| index).collect();
+    let gone = matching.open_old(&old_rows);
     Matches { old_of_new: matching.old_of_new, gone }
 }
 
@@ -172,7 +179,7 @@ fn unique<T: Eq + std::hash::Hash>(values: impl Iterator<Item = Option<T>>) -> H
 /// Returns the rows of each household, in the order of the file.
 fn members(rows: &[RowIdentity]) -> HashMap<&str, Vec<usize>> {
     let mut members: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, row) in rows.iter().enumerate() {
+    for (index, row) in rows.iter().enumerate().filter(|(_, row)| row.has_place) {
         if let Some(household) = &row.household {
             members.entry(household).or_default().push(index);
         }
@@ -212,7 +219,7 @@ mod tests {
     fn row(household: &str, cells: &str) -> RowIdentity {
         let mut digest = [0; 32];
         digest.iter_mut().zip(cells.bytes().chain(household.bytes())).for_each(|(to, from)| *to = from);
-        RowIdentity { key: None, digest, household: (household != "-").then(|| household.to_owned()) }
+        RowIdentity { key: None, digest, household: (household != "-").then(|| household.to_owned()), has_place: true }
     }
 
     fn keyed(key: &str, cells: &str) -> RowIdentity {
@@ -287,6 +294,20 @@ mod tests {
     }
 
     #[test]
+    fn row_without_a_place_is_found_by_key_and_cells_alone_and_is_never_gone() {
+        let without = |row: RowIdentity| RowIdentity { has_place: false, ..row };
+        let old = [row("14", "A"), row("14", "B"), without(row("14", "C")), without(keyed("1", "D"))];
+        let check = |new: &[RowIdentity], old_of_new: &[Option<usize>], gone: &[usize]| {
+            assert_eq!(matches(&old, new), Matches { old_of_new: old_of_new.to_vec(), gone: gone.to_vec() });
+        };
+        // The changed row at the end keeps its id, and one more is new.
+        check(&[row("14", "A"), row("14", "b")], &[Some(0), Some(1)], &[]);
+        check(&[row("14", "A"), row("14", "B"), row("14", "X")], &[Some(0), Some(1), None], &[]);
+        // Where it is back, it is not the changed row of its place.
+        check(&[row("14", "A"), row("14", "C"), keyed("1", "d")], &[Some(0), Some(2), Some(3)], &[1]);
+    }
+
+    #[test]
     fn key_that_occurs_twice_names_no_row_and_blank_keys_match_by_cells() {
         let blank = |cells| row("-", cells);
         let old = [keyed("1", "A"), keyed("1", "B"), blank("C"), blank("D")];
@@ -352,7 +373,12 @@ mod tests {
     fn file() -> impl Strategy<Value = Vec<RowIdentity>> {
         let key = prop::option::of((0..20_u8).prop_map(|key| vec![key.to_string()]));
         let row = (key, 0..12_u8, prop::option::of((0..6_u8).prop_map(|household| household.to_string())));
-        let row = row.prop_map(|(key, cells, household)| RowIdentity { key, digest: [cells; 32], household });
+        let row = row.prop_map(|(key, cells, household)| RowIdentity {
+            key,
+            digest: [cells; 32],
+            household,
+            has_place: true,
+        });
         prop::collection::vec(row, 0..30)
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use table::{Action, Changes, EntityKey, Error, Key, Stored, TableAccess};
 use web::Problem;
 
-use crate::households::{Member, members_of, name_of};
+use crate::households::{Member, members_of, name_of, relation_of};
 use crate::keys::{RecordHouseholdKey, RecordKey};
 use crate::names::{Household, PostId, RecordId, RunNumber};
 use crate::record::Record;
@@ -135,7 +135,7 @@ fn member_of(record: &Record) -> Member {
         id: record.id,
         permanent_id: record.permanent_id,
         name: name_of(record.principal()),
-        relation: record.relation.clone(),
+        relation: record.relation.as_deref().map(relation_of),
         visible_from: record.visible_from,
     }
 }

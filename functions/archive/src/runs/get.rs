@@ -87,9 +87,15 @@ async fn get(cx: Context, Path(path): Path<RunPath>) -> Result<Answer, Problem> 
 }
 
 /// Reads a run for a volunteer. 404 if there is none.
-pub async fn load(cx: &Context, path: RunPath) -> Result<Run, Problem> {
+async fn load(cx: &Context, path: RunPath) -> Result<Run, Problem> {
     Caller::with_role(cx, Role::Volunteer).await?;
     let key = PostRunKey { post: path.post_id, run: RunNumber(path.run) }.key();
     let stored = cx.access().table(&RUN, &ARCHIVE).get_consistent(key).await?;
     Ok(stored.ok_or_else(Problem::not_found)?.read()?)
+}
+
+/// Reads a run for a volunteer. 404 also for one that has not read its file to the end, since it has no report.
+pub async fn load_with_report(cx: &Context, path: RunPath) -> Result<Run, Problem> {
+    let run = load(cx, path).await?;
+    if run.has_report { Ok(run) } else { Err(Problem::not_found()) }
 }

@@ -4,8 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use web::{Context, Json, Path, Problem, Route, Sample, problem};
 
-use super::Phase;
-use super::get::{RunPath, load};
+use super::get::{RunPath, load_with_report};
 use crate::access::{CALLER, REPORTS, RUN, RUN_REPORT};
 use crate::authorization::SIGNED_IN;
 use crate::publishing::report_name;
@@ -27,11 +26,7 @@ pub fn route() -> Route {
 }
 
 async fn get(cx: Context, Path(path): Path<RunPath>) -> Result<Json<ReportLink>, Problem> {
-    let run = load(&cx, path).await?;
-    // The report is stored once the whole file has been read.
-    if matches!(run.phase, Phase::Checking | Phase::Matching) {
-        return Err(Problem::not_found());
-    }
+    let run = load_with_report(&cx, path).await?;
     let reports = cx.access().objects(&RUN_REPORT, BUCKET, REPORTS.prefix);
     Ok(Json(ReportLink { link: reports.get_link(&report_name(path.post_id, run.run)).await?.url }))
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use web::{Context, Json, Path, Problem, Route, Sample, problem};
 
-use super::get::{RunPath, load};
+use super::get::{RunPath, load_with_report};
 use crate::access::{CALLER, REPORTS, RUN, RUN_REPORT};
 use crate::authorization::SIGNED_IN;
 use crate::publishing::{UnresolvedText, unresolved_name};
@@ -26,9 +26,8 @@ pub fn route() -> Route {
 }
 
 async fn list(cx: Context, Path(path): Path<RunPath>) -> Result<Json<Unresolved>, Problem> {
-    let run = load(&cx, path).await?;
+    let run = load_with_report(&cx, path).await?;
     let reports = cx.access().objects(&RUN_REPORT, BUCKET, REPORTS.prefix);
-    // It is stored with the report.
     let stored = reports.get(&unresolved_name(path.post_id, run.run)).await?;
     Ok(Json(Unresolved { items: serde_json::from_slice(&stored).map_err(Problem::internal)? }))
 }

@@ -1,0 +1,168 @@
+//! Corrections by hand and records that were taken down, over all that may happen to a post: it is unpublished, or its file
+//! lacks a row for a time or is refused.
+
+use serde_json::{Value, json};
+
+use super::publishing::{CENSUS, ids, mapping, publish, published, settled, upload};
+use super::stage::{Archive, listed};
+use crate::harness::stopper::Moment;
+use crate::harness::{User, sized};
+use crate::tests;
+
+tests! { archive_corrected:
+    correction_stands_in_a_post_that_was_unpublished_for_a_time,
+    correction_conflicts_with_the_next_file_of_a_post_that_was_unpublished,
+    unpublishing_killed_at_each_write_keeps_the_correction,
+    record_that_was_taken_down_stays_down_after_a_file_without_its_row,
+    conflict_with_a_correction_refuses_a_file_of_which_bad_rows_are_skipped,
+    file_without_a_mapped_column_is_refused_for_that_although_a_record_is_corrected,
+}
+
+/// Publishes [`CENSUS`], and corrects Evan to Ifan. Returns the paths of the post and of the record.
+async fn corrected(archive: &Archive) -> [String; 2] {
+    let post = published(archive, CENSUS).await;
+    let evan = format!("/archive/records/{}", ids(&archive.records().await, "permanentId")[0]);
+    correct(&archive.volunteer, &evan).await;
+    [post, evan]
+}
+
+async fn correct(user: &User, record: &str) {
+    user.patch(record, json!({ "values": { "Forenames": "Ifan" } })).await.is(200);
+}
+
+async fn unpublish(archive: &Archive, post: &str) {
+    archive.volunteer.post(&format!("{post}/unpublish"), json!({})).await.is(202);
+    assert_eq!(settled(&archive.volunteer, post).await.text("status"), "draft");
+}
+
+async fn given(archive: &Archive, record: &str) -> Value {
+    archive.visitor.get(record).await.is(200)["people"][0]["given"].clone()
+}
+
+async fn correction_stands_in_a_post_that_was_unpublished_for_a_time() {
+    let archive = Archive::new().await;
+    let [post, evan] = corrected(&archive).await;
+    for _ in 0..2 {
+        unpublish(&archive, &post).await;
+        let run = publish(&archive.volunteer, &post, json!({})).await;
+        assert_eq!(run["status"], "published", "{}", run.told());
+        assert_eq!(given(&archive, &evan).await, "Ifan");
+    }
+    let read = archive.volunteer.get(&evan).await.is(200);
+    assert_eq!(read["values"][2]["correction"]["from"], "Evan", "{}", read.told());
+    archive.publishing_agrees().await;
+}
+
+async fn correction_conflicts_with_the_next_file_of_a_post_that_was_unpublished() {
+    let archive = Archive::new().await;
+    let [post, evan] = corrected(&archive).await;
+    unpublish(&archive, &post).await;
+    upload(&archive.volunteer, &post, &CENSUS.replace("Evan", "Owen")).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!((run.text("status"), run.text("reason")), ("failed", "1 row has an error"), "{}", run.told());
+    // The refused run has not used the correction up.
+    upload(&archive.volunteer, &post, CENSUS).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    assert_eq!(given(&archive, &evan).await, "Ifan");
+    archive.publishing_agrees().await;
+}
+
+async fn unpublishing_killed_at_each_write_keeps_the_correction() {
+    let archive = Archive::new().await;
+    archive.cairn.engines().wind_down();
+    let category = archive.category("Census").await;
+    let collection = archive.collection("Census of 1871", &[&category]).await;
+    let new = json!({ "name": "Dolgellau", "collectionId": collection, "mapping": mapping() });
+    let post = archive.volunteer.post("/archive/posts", new).await.is(201).header("location").to_owned();
+    upload(&archive.volunteer, &post, CENSUS).await;
+    let publish = async || {
+        archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
+        archive.finish().await;
+    };
+    publish().await;
+    let evan = format!("/archive/records/{}", ids(&archive.records().await, "permanentId")[0]);
+    correct(&archive.volunteer, &evan).await;
+    let mut number = 0;
+    loop {
+        let mut writes = 0;
+        for moment in Moment::of_write(number) {
+            archive.volunteer.post(&format!("{post}/unpublish"), json!({})).await.is(202);
+            writes = archive.work(Some((number, *moment))).await;
+            archive.finish().await;
+            assert!(archive.records().await.is_empty(), "{number} {moment:?}");
+            publish().await;
+            assert_eq!(given(&archive, &evan).await, "Ifan", "{number} {moment:?}");
+        }
+        if writes <= number {
+            break;
+        }
+        number += sized(3, 1);
+    }
+    archive.publishing_agrees().await;
+}
+
+async fn record_that_was_taken_down_stays_down_after_a_file_without_its_row() {
+    let archive = Archive::new().await;
+    let Archive { visitor, volunteer, editor, .. } = &archive;
+    let post = published(&archive, CENSUS).await;
+    let permanent = ids(&archive.records().await, "permanentId");
+    let of = |row: usize| format!("/archive/records/{}", permanent[row - 1]);
+    for row in [1, 5] {
+        editor.delete(&of(row)).await.is(204);
+    }
+    let evan = CENSUS.lines().nth(1).unwrap();
+    let jones = CENSUS.lines().nth(5).unwrap();
+    // Two files lack the rows, one has other rows in their places, and then the first file is back.
+    let without = CENSUS.replace(&format!("{evan}\n"), "").replace(&format!("{jones}\n"), "");
+    let instead = CENSUS.replace(evan, "14,Pugh,Robert,Head,M,1830,").replace(jones, ",Rees,Ann,Lodger,F,,");
+    let moved = format!("{without}{jones}\n{evan}\n");
+    for (csv, gone) in [(&without, 2), (&without.replace("Johann", "John"), 0)] {
+        upload(volunteer, &post, csv).await;
+        let run = publish(volunteer, &post, json!({})).await;
+        assert_eq!((run.text("status"), &run["totals"]["gone"]), ("published", &json!(gone)), "{}", run.told());
+        assert_eq!(listed(visitor, &format!("{post}/records"), "id").await, permanent[1..4]);
+    }
+    upload(volunteer, &post, &instead).await;
+    let run = publish(volunteer, &post, json!({})).await;
+    assert_eq!((&run["totals"]["new"], &run["totals"]["records"]), (&json!(2), &json!(5)), "{}", run.told());
+    for csv in [CENSUS, &moved] {
+        upload(volunteer, &post, csv).await;
+        let run = publish(volunteer, &post, json!({})).await;
+        assert_eq!((run.text("status"), &run["totals"]["records"]), ("published", &json!(3)), "{}", run.told());
+        assert_eq!(listed(visitor, &format!("{post}/records"), "id").await, permanent[1..4]);
+        for row in [1, 5] {
+            visitor.get(&of(row)).await.refused(410, "withdrawn");
+        }
+        let found = visitor.get("/archive/search?surname=jones&match=exact").await.is(200);
+        assert_eq!(found["total"]["value"], 0);
+    }
+    archive.publishing_agrees().await;
+}
+
+async fn conflict_with_a_correction_refuses_a_file_of_which_bad_rows_are_skipped() {
+    let archive = Archive::new().await;
+    let [post, evan] = corrected(&archive).await;
+    let csv = CENSUS.replace("Evan", "Owen").replace("\"Zürich, Switzerland\"", "\"Zürich, Switzerland\",extra");
+    upload(&archive.volunteer, &post, &csv).await;
+    let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip" })).await;
+    let reason = "1 correction by hand conflicts with the file";
+    assert_eq!((run.text("status"), run.text("reason")), ("failed", reason), "{}", run.told());
+    assert_eq!(given(&archive, &evan).await, "Ifan");
+    let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip", "corrections": "keep" })).await;
+    assert_eq!((run.text("status"), &run["totals"]["records"]), ("published", &json!(4)), "{}", run.told());
+    assert_eq!(given(&archive, &evan).await, "Ifan");
+    archive.publishing_agrees().await;
+}
+
+async fn file_without_a_mapped_column_is_refused_for_that_although_a_record_is_corrected() {
+    let archive = Archive::new().await;
+    let [post, evan] = corrected(&archive).await;
+    upload(&archive.volunteer, &post, "House,Forenames\n14,Evan\n").await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!((run.text("status"), run.text("reason")), ("failed", "missing-column"), "{}", run.told());
+    assert_eq!(archive.volunteer.get(&post).await.is(200).text("lastError"), "missing-column");
+    assert_eq!(given(&archive, &evan).await, "Ifan");
+    archive.volunteer.get(&format!("{post}/runs/2/report")).await.is(200);
+    archive.publishing_agrees().await;
+}
