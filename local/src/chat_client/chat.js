@@ -14,7 +14,7 @@ let me = null
 const chats = new Map()
 /** The names of people by id. */
 const names = new Map()
-/** The open conversation: its name, its messages by id, and the cursor of older ones. */
+/** The open conversation: its name, its messages by id, the cursor of older ones, and the ids of what was sent since it was loaded. */
 let open = null
 let refreshing = null
 let polling = null
@@ -126,8 +126,15 @@ function signOut() {
   if (session?.refreshToken) send('DELETE', '/chat/me/sessions/current').catch(() => {})
   live.stop()
   stored.removeItem('session')
-  session = me = open = null
-  chats.clear()
+  session = me = chosen = null
+  close()
+  // Nothing of this person is left in the page for the next one.
+  for (const kept of [chats, names, notifications]) kept.clear()
+  for (const id of ['messages', 'conversations', 'kinds']) element(id).replaceChildren()
+  for (const id of ['conversation-title', 'actions-title', 'actions-text', 'me', 'announcement']) element(id).textContent = ''
+  for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close()
+  for (const form of document.querySelectorAll('form')) form.reset()
+  drawNotifications()
   show(false)
   element('login').focus()
 }
@@ -164,10 +171,13 @@ function keepNames({ people }) {
 }
 
 async function loadChats() {
+  const person = me
   const [groups, privates] = await Promise.all([
     pages('/chat/me/groupchats?limit=25'),
     pages('/chat/me/privatechats?limit=25&include=people'),
   ])
+  // The person may have signed out meanwhile.
+  if (me !== person) return
   const known = new Map(chats)
   chats.clear()
   const put = (key, entry, name) => chats.set(key, { ...known.get(key), ...entry, key, name })
@@ -219,7 +229,7 @@ formOf('start', async ({ username }) => {
 async function openChat(key) {
   const chat = chats.get(key)
   if (!chat) return
-  open = { key, messages: new Map(), older: null }
+  open = { key, messages: new Map(), older: null, sent: new Set() }
   element('conversation-title').textContent = chat.name
   element('conversation').hidden = false
   drawChats()
@@ -232,17 +242,55 @@ function close() {
   element('conversation').hidden = true
 }
 
-/** Loads the newest messages of the open conversation. */
+function messagesOf(key, cursor) {
+  const path = `${pathOf(key)}/messages?limit=50&include=people`
+  return request('GET', cursor ? `${path}&cursor=${encodeURIComponent(cursor)}` : path)
+}
+
+/** Loads the newest messages of the open conversation, in place of those that are shown: there may be many in between. */
 async function reload() {
   if (!open) return
-  const { key } = open
-  const page = await request('GET', `${pathOf(key)}/messages?limit=50&include=people`)
+  const present = open
+  const before = new Set(present.messages.keys())
+  const page = await messagesOf(present.key)
   keepNames(page)
-  if (open?.key !== key) return
-  open.older ??= page.nextCursor ?? null
+  if (open !== present) return
+  // What has arrived meanwhile stays.
+  const arrived = [...present.messages.values()].filter((message) => !before.has(message.id))
+  present.messages = new Map()
+  present.older = page.nextCursor ?? null
+  await showLoaded([...page.items, ...arrived])
+}
+
+/** Loads what the open conversation has since the newest message that is shown, page by page. */
+async function poll() {
+  if (!open) return
+  const present = open
+  // There may be others before what this person has sent.
+  const known = new Set([...present.messages.keys()].filter((id) => !present.sent.has(id)))
+  const found = []
+  let cursor
+  do {
+    const page = await messagesOf(present.key, cursor)
+    keepNames(page)
+    if (open !== present) return
+    found.push(...page.items)
+    cursor = page.nextCursor
+    // An empty conversation shows the newest page only.
+    if (known.size === 0) {
+      present.older = cursor ?? null
+      break
+    }
+  } while (cursor && !found.some((message) => known.has(message.id)))
+  await showLoaded(found)
+}
+
+/** Shows loaded messages of the open conversation. */
+async function showLoaded(loaded) {
+  open.sent.clear()
   // The log would read all of them aloud.
   element('messages').setAttribute('aria-busy', 'true')
-  for (const message of page.items) merge(message)
+  for (const message of loaded) merge(message)
   drawMessages()
   element('messages').removeAttribute('aria-busy')
   await markRead()
@@ -250,10 +298,11 @@ async function reload() {
 
 element('older').addEventListener('click', () =>
   attempt(async () => {
-    const { key } = open
-    const page = await request('GET', `${pathOf(key)}/messages?limit=50&include=people&cursor=${encodeURIComponent(open.older)}`)
+    const { key, older } = open
+    const page = await messagesOf(key, older)
     keepNames(page)
-    if (open?.key !== key) return
+    // The conversation may have been loaded again meanwhile.
+    if (open?.key !== key || open.older !== older) return
     open.older = page.nextCursor ?? null
     for (const message of page.items) merge(message)
     drawMessages()
@@ -349,6 +398,7 @@ element('compose').addEventListener('submit', (event) => {
       return request('POST', path, { content }, once)
     })
     if (field.value === content) field.value = ''
+    if (open?.key === key) open.sent.add(message.id)
     received(key, message)
   })
 })
@@ -413,7 +463,9 @@ formOf('report-form', async ({ reason, note }) => {
 const notifications = new Map()
 
 async function loadNotifications() {
+  const person = me
   const page = await request('GET', '/chat/me/notifications?limit=50')
+  if (me !== person) return
   notifications.clear()
   for (const notification of page.items) notifications.set(notification.id, notification)
   drawNotifications()
@@ -476,7 +528,7 @@ const live = new Live({
     element('connection').textContent = isConnected ? 'Live' : 'Connecting…'
     clearInterval(polling)
     // Without a socket, the open conversation is read again and again.
-    polling = isConnected || !me ? null : setInterval(() => open && reload().catch(() => {}), POLL)
+    polling = isConnected || !me ? null : setInterval(() => poll().catch(() => {}), POLL)
   },
   async onResync() {
     await Promise.all([loadChats(), loadNotifications(), reload()])
@@ -498,6 +550,14 @@ async function handle(event) {
       const mine = new Set(open?.messages.get(event.messageId)?.myReactions)
       if (event.userId === me.id) mine[event.on ? 'add' : 'delete'](event.reaction)
       return changed(event, { reactions: event.reactions, myReactions: [...mine] })
+    }
+    case 'read': {
+      // Another window of this person has read the conversation, as far as this one knows it.
+      const chat = chats.get(event.chat)
+      if (!chat || event.userId !== me.id || (chat.lastReadId ?? '') >= event.upTo) return
+      chat.lastReadId = event.upTo
+      if ((chat.lastMessage?.id ?? '') <= event.upTo) chat.hasUnread = false
+      return drawChats()
     }
     case 'membership':
     case 'chat.changed':

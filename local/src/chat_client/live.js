@@ -128,11 +128,18 @@ export class Live {
         if (frame.reason !== 'asked') this.feeds.delete(frame.feed)
         break
       case 'pong':
-        for (const [name, head] of Object.entries(frame.heads ?? {})) {
-          const known = this.feeds.get(name)
-          if (known && known.last !== null && known.last < head) this.replay(name, known)
-        }
+        if (frame.heads) this.compare(frame.heads)
         break
+    }
+  }
+
+  /** Asks for what the last numbers show to be missing. */
+  compare(heads) {
+    for (const [name, feed] of this.feeds) {
+      if (feed.last === null || feed.isWaiting) continue
+      // The subscription to a feed without a number has ended, and nobody has told. It is asked for again, and refused if
+      // the person has left.
+      if (!(name in heads) || feed.last < heads[name]) this.replay(name, feed)
     }
   }
 
