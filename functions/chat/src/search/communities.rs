@@ -11,7 +11,7 @@ use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
 use super::filters::{all_equal, equal};
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
-use super::text::{Field, Words};
+use super::text::{Field, Words, keep_present};
 use super::{SEARCH, TIMEOUT, searcher};
 use crate::access::{CALLER, COMMUNITIES};
 use crate::caller::{BANNED, SIGNED_IN};
@@ -87,6 +87,18 @@ pub struct FoundCommunity {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, Vec<Vec<Piece>>>)]
     pub highlights: Highlights,
+}
+
+impl FoundCommunity {
+    fn new(community: Community, mut highlights: Highlights) -> Self {
+        keep_present(&mut highlights, |field| match field {
+            "name" => Some(&community.name),
+            "description" => Some(&community.description),
+            "topic" => Some(&community.topic),
+            _ => None,
+        });
+        Self { community: community.into(), highlights }
+    }
 }
 
 #[derive(Debug)]
@@ -175,7 +187,7 @@ impl Searched for CommunitySearch {
         for (stored, hit) in stored.into_iter().zip(hits) {
             let community = stored.map(|stored| stored.read::<Community>()).transpose()?;
             let present = community.filter(|community| community.deleting_at.is_none());
-            items.push(present.map(|present| FoundCommunity { community: present.into(), highlights: hit.highlights }));
+            items.push(present.map(|present| FoundCommunity::new(present, hit.highlights)));
         }
         Ok(Loaded { items, is_narrowed: false })
     }

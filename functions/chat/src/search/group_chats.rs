@@ -11,7 +11,7 @@ use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
 use super::filters::equal;
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
-use super::text::{Field, Words};
+use super::text::{Field, Words, keep_present};
 use super::{SEARCH, TIMEOUT, searcher};
 use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
@@ -111,6 +111,17 @@ async fn communities_of(cx: &Context, user: UserId) -> Result<BTreeSet<Community
     Ok(rows.iter().filter_map(|row| CommunityMemberKey::parse(&row.key)).map(|key| key.community).collect())
 }
 
+impl FoundGroupChat {
+    fn new(chat: GroupChat, mut highlights: Highlights) -> Self {
+        keep_present(&mut highlights, |field| match field {
+            "name" => Some(&chat.name),
+            "description" => Some(&chat.description),
+            _ => None,
+        });
+        Self { group_chat: chat.into(), highlights }
+    }
+}
+
 impl GroupChatSearch {
     /// Returns those of the communities that the caller has left, or is leaving.
     async fn left(&self, cx: &Context, communities: BTreeSet<CommunityId>) -> Result<BTreeSet<CommunityId>, Problem> {
@@ -152,7 +163,7 @@ impl Searched for GroupChatSearch {
         self.communities.retain(|community| !left.contains(community));
         let items = chats.into_iter().zip(hits).map(|(chat, hit)| {
             let present = chat.filter(|chat| chat.deleting_at.is_none() && !left.contains(&chat.community_id))?;
-            Some(FoundGroupChat { group_chat: present.into(), highlights: hit.highlights })
+            Some(FoundGroupChat::new(present, hit.highlights))
         });
         Ok(Loaded { items: items.collect(), is_narrowed: !left.is_empty() })
     }

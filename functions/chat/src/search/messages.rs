@@ -12,7 +12,7 @@ use web::{Context, Fault, Json, Limit, Problem, Query, Route, Sample, problem};
 
 use super::filters::equal;
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
-use super::text::{Field, Words, highlighted, typos};
+use super::text::{Field, Words, highlighted, keep_present, typos};
 use super::{SEARCH, TIMEOUT, searcher};
 use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
@@ -235,13 +235,7 @@ impl FoundMessage {
     /// its sender has edited away.
     fn new(chat: ChatId, message: MessageView, mut highlights: Highlights) -> Option<Self> {
         let content = message.content.as_deref().filter(|_| message.deleted_at.is_none())?;
-        for fragments in highlights.values_mut() {
-            fragments.retain(|pieces| {
-                let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
-                content.contains(&text)
-            });
-        }
-        highlights.retain(|_, fragments| !fragments.is_empty());
+        keep_present(&mut highlights, |_| Some(content));
         Some(Self { chat: chat.to_string(), message, highlights })
     }
 }

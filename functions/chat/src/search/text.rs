@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use web::Fault;
-use web::search::{Marks, words};
+use web::search::{Highlights, Marks, words};
 
 /// The characters of the fragments of a long text that are returned with a hit.
 const FRAGMENT: u32 = 160;
@@ -63,6 +63,19 @@ impl Words {
     }
 }
 
+/// Removes the fragments that are not in the present text of their field. They are of an earlier text, which was changed
+/// since its document was written.
+pub fn keep_present<'a>(highlights: &mut Highlights, text_of: impl Fn(&str) -> Option<&'a str>) {
+    for (field, fragments) in highlights.iter_mut() {
+        let present = text_of(field).unwrap_or_default();
+        fragments.retain(|pieces| {
+            let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+            present.contains(&text)
+        });
+    }
+    highlights.retain(|_, fragments| !fragments.is_empty());
+}
+
 /// Returns a clause with constant points.
 pub fn scored(points: u32, filter: Value) -> Value {
     json!({ "constant_score": { "filter": filter, "boost": points } })
@@ -90,4 +103,27 @@ pub fn typos(field: &str, text: &str, operator: &str) -> Value {
 
 fn prefix(field: &str, word: &str) -> Value {
     json!({ "match_bool_prefix": { field: { "query": word, "operator": "and" } } })
+}
+
+#[cfg(test)]
+mod tests {
+    use web::search::Piece;
+
+    use super::*;
+
+    #[test]
+    fn fragments_of_an_earlier_text_are_removed() {
+        let piece = |text: &str| vec![Piece { text: text.to_owned(), hit: true }];
+        let mut highlights = Highlights::from([
+            ("name".to_owned(), vec![piece("Moss")]),
+            ("bio".to_owned(), vec![piece("secret"), piece("fern")]),
+            ("other".to_owned(), vec![piece("moss")]),
+        ]);
+        keep_present(&mut highlights, |field| match field {
+            "name" => Some("Fern"),
+            "bio" => Some("likes fern"),
+            _ => None,
+        });
+        assert_eq!(highlights, Highlights::from([("bio".to_owned(), vec![piece("fern")])]));
+    }
 }

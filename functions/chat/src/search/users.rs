@@ -11,7 +11,7 @@ use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
 use super::filters::{all_equal, equal};
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
-use super::text::{Field, Words, scored};
+use super::text::{Field, Words, keep_present, scored};
 use super::{SEARCH, TIMEOUT, searcher};
 use crate::access::{CALLER, USERS};
 use crate::caller::{BANNED, SIGNED_IN};
@@ -74,6 +74,17 @@ pub struct FoundUser {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, Vec<Vec<Piece>>>)]
     pub highlights: Highlights,
+}
+
+impl FoundUser {
+    fn new(user: User, mut highlights: Highlights) -> Self {
+        keep_present(&mut highlights, |field| match field {
+            "name" => user.name.as_deref(),
+            "bio" => user.bio.as_deref(),
+            _ => None,
+        });
+        Self { user: user.into(), highlights }
+    }
 }
 
 #[derive(Debug)]
@@ -146,7 +157,7 @@ impl Searched for UserSearch {
         for (stored, hit) in stored.into_iter().zip(hits) {
             let user = stored.map(|stored| stored.read::<User>()).transpose()?;
             let present = user.filter(|user| user.deleted_at.is_none() && !is_banned(user));
-            items.push(present.map(|user| FoundUser { user: user.into(), highlights: hit.highlights }));
+            items.push(present.map(|user| FoundUser::new(user, hit.highlights)));
         }
         Ok(Loaded { items, is_narrowed: false })
     }
