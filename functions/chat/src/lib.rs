@@ -38,7 +38,8 @@ mod routes;
 pub mod schema;
 mod search;
 pub mod sessions;
-pub mod usernames;
+mod texts;
+mod usernames;
 pub mod users;
 
 use std::sync::Arc;

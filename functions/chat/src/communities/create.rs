@@ -18,6 +18,7 @@ use crate::locations::LocationView;
 use crate::names::CommunityId;
 use crate::places::{country_key, place_key};
 use crate::rates::{self, COUNT, count};
+use crate::texts::optional_text_fault;
 use crate::users::not_deleted;
 use crate::{retention, schema};
 
@@ -55,6 +56,7 @@ impl Rules for NewCommunity {
     fn faults(&self) -> Vec<Fault> {
         let names = [("/name", &self.name), ("/topic", &self.topic)];
         let names = names.into_iter().filter_map(|(pointer, name)| name_fault(pointer, name));
+        let names = names.chain(optional_text_fault("/description", &self.description));
         names.chain(self.location.iter().flat_map(|location| location.faults("/location"))).collect()
     }
 }

@@ -15,6 +15,7 @@ use crate::locations::LocationView;
 use crate::names::UserId;
 use crate::pictures::{REMOVE_PICTURES, remove_dropped};
 use crate::places::{country_key, place_key};
+use crate::texts::optional_text_fault;
 use crate::users::not_deleted;
 use crate::{retention, schema};
 
@@ -60,7 +61,8 @@ impl Rules for CommunityPatch {
             Patch::Set(location) => location.faults("/location"),
             Patch::Absent | Patch::Remove => Vec::new(),
         };
-        names.chain(location).collect()
+        let description = self.description.iter().filter_map(|text| optional_text_fault("/description", text));
+        names.chain(description).chain(location).collect()
     }
 }
 

@@ -19,6 +19,7 @@ use crate::communities::{CommunityPath, TOO_MANY_MEMBERSHIPS, check_member};
 use crate::keys::{CommunityKey, GroupChatKey, GroupChatMemberKey, GroupChatRowKey, chat_partition};
 use crate::names::GroupChatId;
 use crate::schema;
+use crate::texts::optional_text_fault;
 use crate::users::not_deleted;
 
 /// A new group chat with its owner as the first member.
@@ -59,7 +60,8 @@ fn default_capacity() -> u64 {
 
 impl Rules for NewGroupChat {
     fn faults(&self) -> Vec<Fault> {
-        name_fault("/name", &self.name).into_iter().collect()
+        let faults = [name_fault("/name", &self.name), optional_text_fault("/description", &self.description)];
+        faults.into_iter().flatten().collect()
     }
 }
 

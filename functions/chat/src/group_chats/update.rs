@@ -15,6 +15,7 @@ use crate::communities::check_member;
 use crate::keys::GroupChatMemberKey;
 use crate::names::UserId;
 use crate::schema;
+use crate::texts::optional_text_fault;
 use crate::users::not_deleted;
 
 /// The changes of a group chat, with the checks of a new owner and the entry in the audit log.
@@ -44,7 +45,8 @@ pub struct GroupChatPatch {
 
 impl Rules for GroupChatPatch {
     fn faults(&self) -> Vec<Fault> {
-        self.name.as_deref().and_then(|name| name_fault("/name", name)).into_iter().collect()
+        let name = self.name.iter().filter_map(|name| name_fault("/name", name));
+        name.chain(self.description.iter().filter_map(|text| optional_text_fault("/description", text))).collect()
     }
 }
 

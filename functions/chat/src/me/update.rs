@@ -12,6 +12,7 @@ use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::locations::LocationView;
 use crate::pictures::{REMOVE_PICTURES, remove_dropped};
 use crate::schema;
+use crate::texts::text_fault;
 use crate::users::User;
 
 /// The profile of the caller.
@@ -41,6 +42,9 @@ struct MePatch {
 impl Rules for MePatch {
     fn faults(&self) -> Vec<Fault> {
         let mut faults: Vec<Fault> = self.name.iter().filter_map(|name| name_fault("/name", name)).collect();
+        if let Patch::Set(bio) = &self.bio {
+            faults.extend(text_fault("/bio", bio));
+        }
         if let Patch::Set(location) = &self.location {
             faults.extend(location.faults("/location"));
         }

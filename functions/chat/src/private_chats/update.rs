@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use table::{AccessPattern, Action, Changes, Condition};
 use utoipa::ToSchema;
-use web::{Context, IfMatch, MergePatch, Path, Problem, Route, Sample, Tagged, problem};
+use web::visible::name_fault;
+use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
 use super::{ONE, PRIVATE_CHAT, PrivateChat, PrivateChatPath, PrivateChatView, SAMPLE, load};
 use crate::access::{CALLER, PRIVATE_CHATS};
@@ -11,6 +12,7 @@ use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::keys::PrivateChatMemberKey;
 use crate::messages::{BLOCKED, blocked};
 use crate::schema;
+use crate::texts::optional_text_fault;
 
 /// The name and the description of a private chat in which the other member has not blocked the caller.
 const UPDATE_PRIVATE_CHAT: AccessPattern =
@@ -26,6 +28,14 @@ pub struct PrivateChatPatch {
     description: Option<String>,
 }
 
+impl Rules for PrivateChatPatch {
+    fn faults(&self) -> Vec<Fault> {
+        // An empty name removes it.
+        let name = self.name.iter().filter(|name| !name.is_empty()).filter_map(|name| name_fault("/name", name));
+        name.chain(self.description.iter().filter_map(|text| optional_text_fault("/description", text))).collect()
+    }
+}
+
 pub fn route() -> Route {
     Route::patch("updatePrivateChat", ONE, SIGNED_IN, update)
         .summary("Update the name or the description of a private chat, for both members")
@@ -38,7 +48,7 @@ async fn update(
     cx: Context,
     Path(path): Path<PrivateChatPath>,
     tag: IfMatch,
-    MergePatch(patch): MergePatch<PrivateChatPatch>,
+    Valid(MergePatch(patch)): Valid<MergePatch<PrivateChatPatch>>,
 ) -> Result<Tagged<PrivateChatView>, Problem> {
     let caller = Caller::load(&cx).await?;
     cx.retry_stale(&tag, || async {

@@ -18,6 +18,7 @@ use crate::keys::{GroupChatKey, GroupChatMemberKey, RequestGuardKey, RequestOfCh
 use crate::names::{Millisecond, RequestId};
 use crate::rates::{self, COUNT, count};
 use crate::schema;
+use crate::texts::text_fault;
 
 /// A new request in its two partitions, with its guard.
 const CREATE_REQUEST: AccessPattern = AccessPattern::new(
@@ -35,12 +36,7 @@ pub struct NewRequest {
 
 impl Rules for NewRequest {
     fn faults(&self) -> Vec<Fault> {
-        let is_faulty = |note: &String| {
-            let is_control = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-            !web::visible::is_readable(note) || note.chars().any(is_control)
-        };
-        let detail = "must have a visible character, and no control characters but newline and tab";
-        self.note.iter().filter(|note| is_faulty(note)).map(|_| Fault::pointer("/note", detail)).collect()
+        self.note.iter().filter_map(|note| text_fault("/note", note)).collect()
     }
 }
 
