@@ -5,10 +5,12 @@ use std::time::Duration;
 use chat::schema::COMMUNITIES;
 use local::identity::Person;
 use serde_json::{Value, json};
+use table::{Config, Engines};
 
 use super::conversation::{private_chat, react, send};
 use super::export::ended;
-use super::stage::{Chat, id};
+use super::stage::{Chat, closed_socket, id};
+use crate::harness::stopper::{Moment, Stopper, TRANSACTIONS};
 use crate::harness::{Answer, Setup, User};
 use crate::tests;
 
@@ -26,7 +28,10 @@ tests! { chat_reports:
     moderator_of_a_group_chat_settles_the_reports_of_its_messages,
     moderator_of_a_group_chat_neither_removes_nor_bans_from_its_community,
     list_of_a_group_chats_reports_is_deleted_with_the_chat,
-    administrator_who_is_reported_is_not_banned_by_herself,
+    reported_moderator_neither_sees_nor_settles_the_report,
+    reported_administrator_neither_sees_nor_settles_the_report,
+    dismissal_and_ban_at_once_ban_only_if_the_report_is_upheld,
+    settlement_that_was_interrupted_is_finished_by_its_repetition,
     reports_above_their_rate_are_refused,
     audit_log_lists_what_moderators_did_the_newest_first,
     report_expires_after_half_a_year,
@@ -102,12 +107,12 @@ async fn upheld_report_deletes_the_message_and_bans_its_sender() {
     chat.ann.user.get(&path).await.refused(404, "not-found");
     chat.ann.joins_community(&place.community).await.refused(403, "banned-here");
     let log = audit(&chat.cy.user, &format!("/chat/communities/{}/audit", place.community)).await;
-    let [newest, rest @ ..] = log.as_slice() else { panic!("{log:?}") };
-    let mut settlement = vec![newest.clone(), rest[0].clone()];
+    let [ban, settlement @ ..] = log.as_slice() else { panic!("{log:?}") };
+    assert_eq!(std::slice::from_ref(ban), entries(&[("banMember", &chat.ann.id)]));
+    let mut settlement = settlement.to_vec();
     settlement.sort();
     let expected = [("deleteMessage", message.text("id")), ("settleReport", report.as_str())];
     assert_eq!(settlement, entries(&expected));
-    assert_eq!(rest[1..], entries(&[("banMember", &chat.ann.id)]));
     settle(&chat.cy.user, &report, measures).await.refused(409, "report-settled");
     // The reporter sees the end, and neither the evidence nor who has settled it.
     let seen = chat.bob.user.get(&format!("/chat/reports/{report}")).await.is(200);
@@ -273,9 +278,10 @@ async fn measures_that_a_report_leaves_no_room_for_are_refused() {
         settle(&admin, &about_person, upheld).await.faulty(&["/measures"]);
     }
     let ban = json!({ "status": "upheld", "measures": ["ban"] });
-    settle(&chat.cy.user, &about_founder, ban.clone()).await.refused(409, "owner-must-transfer");
+    chat.cy.puts(&format!("/chat/communities/{}/moderators/{}", place.community, chat.bob.id)).await.is(204);
+    settle(&chat.bob.user, &about_founder, ban.clone()).await.refused(409, "owner-must-transfer");
     settle(&admin, &about_message, ban.clone()).await.refused(404, "not-found");
-    let open = chat.cy.user.get(&format!("/chat/communities/{}/reports", place.community)).await.is(200);
+    let open = chat.bob.user.get(&format!("/chat/communities/{}/reports", place.community)).await.is(200);
     assert_eq!(open.each("id"), [&json!(about_message), &json!(about_founder)]);
     // A message that was deleted meanwhile, and a person who has left, can still be settled.
     chat.ann.user.delete(&format!("{}/messages/{}", place.group_chat, message.text("id"))).await.is(204);
@@ -360,8 +366,8 @@ async fn moderator_of_a_group_chat_settles_the_reports_of_its_messages() {
     moderates(&chat, &place).await;
     let mut reports = Vec::new();
     for number in 0..3 {
-        let message = send(&chat.cy.user, &place.group_chat, &format!("message {number}")).await;
-        reports.push(report(&chat.ann.user, of_message(&place.group_chat, &message)).await);
+        let message = send(&chat.ann.user, &place.group_chat, &format!("message {number}")).await;
+        reports.push(report(&chat.cy.user, of_message(&place.group_chat, &message)).await);
     }
     let elsewhere = send(&chat.cy.user, &other, "hi").await;
     let elsewhere = report(&chat.ann.user, of_message(&other, &elsewhere)).await;
@@ -432,14 +438,77 @@ async fn list_of_a_group_chats_reports_is_deleted_with_the_chat() {
     assert_eq!(chat.cy.user.get(&format!("/chat/reports/{}", reports[0])).await.is(200)["status"], "dismissed");
 }
 
-async fn administrator_who_is_reported_is_not_banned_by_herself() {
-    let chat = Chat::new().await;
+async fn reported_moderator_neither_sees_nor_settles_the_report() {
+    let chat = Chat::without_search().await;
+    let place = place(&chat).await;
+    for path in [format!("/chat/communities/{}", place.community), place.group_chat.clone()] {
+        chat.cy.puts(&format!("{path}/moderators/{}", chat.bob.id)).await.is(204);
+    }
+    let message = send(&chat.bob.user, &place.group_chat, "rude").await;
+    let about_bob = report(&chat.ann.user, of_message(&place.group_chat, &message)).await;
+    let message = send(&chat.ann.user, &place.group_chat, "rude").await;
+    let about_ann = report(&chat.cy.user, of_message(&place.group_chat, &message)).await;
+    let one = format!("/chat/reports/{about_bob}");
+    chat.bob.user.get(&one).await.refused(404, "not-found");
+    settle(&chat.bob.user, &about_bob, json!({ "status": "dismissed" })).await.refused(404, "not-found");
+    for list in [format!("/chat/communities/{}/reports", place.community), format!("{}/reports", place.group_chat)] {
+        assert_eq!(chat.bob.user.get(&format!("{list}?limit=1")).await.is(200).each("id"), [&json!(about_ann)]);
+        assert_eq!(chat.cy.user.get(&list).await.is(200).each("id"), [&json!(about_bob), &json!(about_ann)]);
+    }
+    settle(&chat.cy.user, &about_bob, json!({ "status": "dismissed" })).await.is(200);
+}
+
+async fn reported_administrator_neither_sees_nor_settles_the_report() {
+    let chat = Chat::without_search().await;
     let admin = administrator(&chat).await;
     let id = id(&admin.get("/chat/me").await.is(200));
-    let report = report(&chat.ann.user, of_person(&id)).await;
-    let ban = json!({ "status": "upheld", "measures": ["ban"] });
-    settle(&admin, &report, ban).await.refused(409, "own-role");
-    settle(&admin, &report, json!({ "status": "dismissed" })).await.is(200);
+    let about_admin = report(&chat.ann.user, of_person(&id)).await;
+    let about_bob = report(&chat.ann.user, of_person(&chat.bob.id)).await;
+    for status in ["upheld", "dismissed"] {
+        settle(&admin, &about_admin, json!({ "status": status })).await.refused(404, "not-found");
+    }
+    admin.get(&format!("/chat/reports/{about_admin}")).await.refused(404, "not-found");
+    assert_eq!(admin.get("/chat/reports").await.is(200).each("id"), [&json!(about_bob)]);
+}
+
+async fn dismissal_and_ban_at_once_ban_only_if_the_report_is_upheld() {
+    let chat = Chat::without_search().await;
+    let admin = administrator(&chat).await;
+    for round in 0..5 {
+        let dan = chat.member(["dan", "eve", "fay", "gus", "hal"][round]).await;
+        let report = report(&chat.bob.user, of_person(&dan.id)).await;
+        let ban = json!({ "status": "upheld", "measures": ["ban"] });
+        let (upheld, dismissed) =
+            tokio::join!(settle(&admin, &report, ban), settle(&admin, &report, json!({ "status": "dismissed" })),);
+        assert_eq!(upheld.status + dismissed.status, 609, "{} {}", upheld.told(), dismissed.told());
+        let expected = if upheld.status == 200 { 403 } else { 200 };
+        assert_eq!(dan.user.get("/chat/me").await.status, expected, "{}", upheld.told());
+    }
+}
+
+async fn settlement_that_was_interrupted_is_finished_by_its_repetition() {
+    let chat = Chat::without_stream_readers().await;
+    let place = place(&chat).await;
+    let message = send(&chat.ann.user, &place.group_chat, "rude").await;
+    let report = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
+    let body = json!({ "status": "upheld", "measures": ["ban"] });
+    let config = chat.cairn.engines().config.clone();
+    let closed = Some((0, Moment::AfterItIsDone));
+    let stopper = Stopper::of(TRANSACTIONS, config.dynamodb.clone().unwrap(), closed).await;
+    let config = Config { dynamodb: Some(stopper.url.clone()), socket: closed_socket(), ..config };
+    let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
+    let request = http::Request::post(format!("/chat/reports/{report}/settle"));
+    let request = request.header("content-type", "application/json");
+    let request = request.header("authorization", format!("Bearer {}", chat.cairn.token("cy", &[]).await));
+    tokio::select! {
+        answer = app.handle(request.body(body.to_string().into()).unwrap()) => panic!("{}", answer.status()),
+        () = stopper.stopped() => {}
+    }
+    assert_eq!(chat.cy.user.get(&format!("/chat/reports/{report}")).await.is(200)["status"], "upheld");
+    chat.ann.user.get(&place.group_chat).await.is(200);
+    settle(&chat.cy.user, &report, body.clone()).await.is(200);
+    chat.ann.joins_community(&place.community).await.refused(403, "banned-here");
+    settle(&chat.cy.user, &report, body).await.refused(409, "report-settled");
 }
 
 async fn reports_above_their_rate_are_refused() {

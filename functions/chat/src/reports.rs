@@ -14,6 +14,8 @@ use moderated::MODERATED;
 pub use status::ReportStatus;
 pub use view::ReportView;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use table::{Access, AccessPattern, EntityKey, Error, Key, Stored};
 use utoipa::ToSchema;
@@ -49,6 +51,17 @@ pub enum Reason {
     Other,
 }
 
+/// A measure about the message or the person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Measure {
+    DeleteMessage,
+    /// Removes the person from the community.
+    Remove,
+    /// Bans the person from the community, or from the platform if the report has no community.
+    Ban,
+}
+
 /// A report as the table stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -74,12 +87,24 @@ pub struct Report {
     pub settled_by: Option<UserId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settled_at: Option<String>,
+    /// The measures about the person that whoever has settled the report was still to take.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub pending_measures: BTreeSet<Measure>,
     /// Seconds since 1970.
     #[serde(rename = "expires")]
     pub expires: i64,
 }
 
 impl Report {
+    /// Returns the person whom the report is about: the sender of the message, or the reported person.
+    fn person(&self) -> Option<UserId> {
+        match self.kind {
+            TargetKind::Message => self.evidence.as_ref().map(|evidence| evidence.sender_id),
+            TargetKind::Person => self.target_id.parse().ok(),
+            TargetKind::Community => None,
+        }
+    }
+
     /// Returns the group chat of the message that the report is about.
     fn group_chat(&self) -> Option<GroupChatId> {
         match self.chat_id.as_ref()?.parse().ok()? {

@@ -38,7 +38,7 @@ pub async fn depart(
     cause: Cause,
 ) -> Result<DoneOrAccepted<ChatJobs>, Problem> {
     if community.founder == user {
-        return Err(OWNER_MUST_TRANSFER.because("The founder hands the community over before leaving it."));
+        return Err(founder());
     }
     let key = CommunityMemberKey { community: community.id, user };
     let member = cx.access().table(&LOAD_DEPARTURE, &schema::COMMUNITIES).get_consistent(key).await?;
@@ -61,6 +61,18 @@ pub async fn depart(
         Status::Failed => Err(owner_of_chat()),
         _ => Ok(Either::Second(accepted::<ChatJobs>(&user, id, job))),
     }
+}
+
+/// 409 for the founder, and for a member who owns a group chat of the community.
+pub async fn require_no_owner(cx: &Context, community: &Community, user: UserId) -> Result<(), Problem> {
+    if community.founder == user {
+        return Err(founder());
+    }
+    if owns_chat(cx.access(), &LOAD_DEPARTURE, community.id, user).await? { Err(owner_of_chat()) } else { Ok(()) }
+}
+
+fn founder() -> Problem {
+    OWNER_MUST_TRANSFER.because("The founder hands the community over before leaving it.")
 }
 
 fn owner_of_chat() -> Problem {

@@ -118,6 +118,7 @@ async fn create(
         created_at: id.time().to_string(),
         settled_by: None,
         settled_at: None,
+        pending_measures: [].into(),
         expires,
     };
     let place = ReportPlace { community_id: target.community, expires };

@@ -69,6 +69,8 @@ pub(super) async fn find(cx: &Context, caller: &Caller, report: ReportId) -> Res
         }
         None => caller.is_admin,
     };
+    // Moderators and administrators who are reported do not learn by whom, and leave it to the others.
+    let may_settle = may_settle && report.person() != Some(caller.id);
     if !may_settle && report.reporter_id != caller.id {
         return Err(Problem::not_found());
     }

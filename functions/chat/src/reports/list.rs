@@ -13,7 +13,7 @@ use crate::communities::authorization::{CommunityAccess, LOAD_COMMUNITY};
 use crate::group_chats::GroupChatPath;
 use crate::group_chats::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
 use crate::keys::{ChatReportKey, CommunityKey, GroupChatKey, PlatformReportKey};
-use crate::names::CommunityId;
+use crate::names::{CommunityId, UserId};
 use crate::schema;
 
 /// The reports of a status in a partition.
@@ -69,8 +69,9 @@ async fn list_of_community(
     Path(CommunityPath { community_id: community }): Path<CommunityPath>,
     Query(query): Query<ReportQuery>,
 ) -> Result<Page<ReportView>, Problem> {
-    CommunityAccess::load(&cx, community).await?.require_moderator()?;
-    list(&cx, Some(community), query).await
+    let access = CommunityAccess::load(&cx, community).await?;
+    access.require_moderator()?;
+    list(&cx, access.me(), Some(community), query).await
 }
 
 async fn list_of_chat(
@@ -80,6 +81,7 @@ async fn list_of_chat(
 ) -> Result<Page<ReportView>, Problem> {
     let access = GroupChatAccess::load(&cx, chat).await?;
     access.require_moderator()?;
+    let me = access.me();
     let community = Some(access.chat.community_id);
     let after = cx.cursor(query.cursor.as_deref())?;
     let reports = cx.access().table(&REPORTS_OF_CHAT, &schema::COMMUNITIES);
@@ -90,20 +92,24 @@ async fn list_of_chat(
         let keys: Vec<Key> = rows.iter().filter_map(row).map(|row| key(community, row.status, row.report)).collect();
         let found = reports.batch_get(&keys).await?.into_iter();
         // A report that was settled meanwhile has another key.
-        let view = |report: Stored| Ok(ReportView::new(community, report.read::<Report>()?));
-        found.map(|report| report.map(view).transpose()).collect::<Result<Vec<_>, Problem>>()
+        found.map(|report| report.map_or(Ok(None), |report| view(community, &report, me))).collect()
     };
     let (items, next) = rows.page_of(query.limit.0, of_rows).await?;
     Ok(Page { items, next_cursor: cx.cursor_to(next)? })
 }
 
 async fn list_of_platform(cx: Context, Query(query): Query<ReportQuery>) -> Result<Page<ReportView>, Problem> {
-    Caller::admin(&cx).await?;
-    list(&cx, None, query).await
+    let caller = Caller::admin(&cx).await?;
+    list(&cx, caller.id, None, query).await
 }
 
 /// Lists the reports of a community, or those of the platform.
-async fn list(cx: &Context, community: Option<CommunityId>, query: ReportQuery) -> Result<Page<ReportView>, Problem> {
+async fn list(
+    cx: &Context,
+    me: UserId,
+    community: Option<CommunityId>,
+    query: ReportQuery,
+) -> Result<Page<ReportView>, Problem> {
     let partition = match community {
         Some(community) => CommunityKey { community }.key().pk,
         None => PlatformReportKey::PK.to_owned(),
@@ -111,6 +117,13 @@ async fn list(cx: &Context, community: Option<CommunityId>, query: ReportQuery) 
     let after = cx.cursor(query.cursor.as_deref())?;
     let reports = cx.access().table(&REPORTS, &schema::COMMUNITIES).query(partition);
     let reports = reports.begins_with(format!("REPORT#{}#", query.status)).after(after);
-    let page = reports.page(query.limit.0).await?;
-    cx.page(page, |stored| Ok(ReportView::new(community, stored.read::<Report>()?)))
+    let views = |rows: Vec<Stored>| async move { rows.iter().map(|row| view(community, row, me)).collect() };
+    let (items, next) = reports.page_of(query.limit.0, views).await?;
+    Ok(Page { items, next_cursor: cx.cursor_to(next)? })
+}
+
+/// Returns what a moderator or an administrator sees of a report. None if it is about that person.
+fn view(community: Option<CommunityId>, stored: &Stored, me: UserId) -> Result<Option<ReportView>, Problem> {
+    let report: Report = stored.read()?;
+    Ok((report.person() != Some(me)).then(|| ReportView::new(community, report)))
 }

@@ -3,31 +3,33 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use table::{AccessPattern, Action, Error};
+use table::{AccessPattern, Action, Changes, Error};
 use utoipa::ToSchema;
 use web::visible::name_fault;
 use web::{Context, Fault, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
 use super::get::{Found, REPORT, ReportPath, find};
-use super::{ChatReport, MODERATED, REPORT_SETTLED, Report, ReportStatus, ReportView, TargetKind, chat_key, key};
+use super::{
+    ChatReport, MODERATED, Measure, REPORT_SETTLED, Report, ReportStatus, ReportView, TargetKind, chat_key, key,
+};
 use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, LEASE, LEAVE_COMMUNITY, PRIVATE_CHATS};
 use crate::audit::{self, AuditedAction, Log};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::communities::ban::{BAN_STRANGER, ban_user};
-use crate::communities::departure::{BEGIN_DEPARTURE, Cause, LOAD_DEPARTURE, depart};
+use crate::communities::departure::{BEGIN_DEPARTURE, Cause, LOAD_DEPARTURE, depart, require_no_owner};
 use crate::communities::{Community, OWNER_MUST_TRANSFER};
 use crate::live::end::{CLOSE_CONNECTIONS, END_SUBSCRIPTIONS};
 use crate::messages::delete::{DELETE_REACTIONS, delete_reactions, to_placeholder};
 use crate::names::{ChatId, MessageId, Millisecond, UserId};
 use crate::schema;
 use crate::sessions::end::{END_SESSIONS, end_all};
+use crate::users::Ban;
 use crate::users::ban::{BAN_USER, set};
-use crate::users::{Ban, OWN_ROLE};
 
 /// The settled rows of a report instead of the open ones, and the deleted message, with entries in the audit log.
 const SETTLE_REPORT: AccessPattern = AccessPattern::new(
     "settleReport",
-    &[COMMUNITIES.delete(), COMMUNITIES.put(), GROUP_CHATS.update(), PRIVATE_CHATS.update()],
+    &[COMMUNITIES.delete(), COMMUNITIES.put(), COMMUNITIES.update(), GROUP_CHATS.update(), PRIVATE_CHATS.update()],
 );
 
 /// How a report is settled.
@@ -36,17 +38,6 @@ const SETTLE_REPORT: AccessPattern = AccessPattern::new(
 enum Settlement {
     Upheld,
     Dismissed,
-}
-
-/// A measure about the message or the person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-enum Measure {
-    DeleteMessage,
-    /// Removes the person from the community.
-    Remove,
-    /// Bans the person from the community, or from the platform if the report has no community.
-    Ban,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -94,7 +85,6 @@ pub fn route() -> Route {
             BANNED,
             problem::NOT_FOUND,
             REPORT_SETTLED,
-            OWN_ROLE,
             OWNER_MUST_TRANSFER,
             problem::CONFLICT,
         ])
@@ -110,33 +100,60 @@ async fn settle(
     Valid(Json(settle)): Valid<Json<Settle>>,
 ) -> Result<Json<ReportView>, Problem> {
     let reason = settle.reason.as_deref().unwrap_or_default();
-    // What is done to the person can be repeated, so it comes before the report is closed.
-    cx.retry(|| async {
-        let caller = Caller::load(&cx).await?;
-        let Found { community, report, may_settle, .. } = find(&cx, &caller, path.report_id).await?;
-        if !may_settle {
-            return Err(Problem::forbidden("Only moderators and administrators settle reports."));
-        }
-        require_open(&report)?;
-        check_measures(&settle, &report, community.is_some())?;
-        check_power(&settle, community.as_ref(), &caller)?;
-        let Some(person) = person(&report) else { return Ok(()) };
+    // Of two who settle it at once, only the one who closes it takes measures.
+    let (caller, community, report) = cx
+        .retry(|| async {
+            let caller = Caller::load(&cx).await?;
+            let found = find(&cx, &caller, path.report_id).await?;
+            if !found.may_settle {
+                return Err(Problem::forbidden("Only moderators and administrators settle reports."));
+            }
+            // An earlier request of the caller has closed the report, and was stopped before it took all measures.
+            if !found.report.pending_measures.is_empty() && found.report.settled_by == Some(caller.id) {
+                return Ok((caller, found.community, found.report));
+            }
+            require_open(&found.report)?;
+            check_measures(&settle, &found.report, found.community.is_some())?;
+            check_power(&settle, found.community.as_ref(), &caller)?;
+            if let (Some(community), Some(person)) = (&found.community, found.report.person())
+                && acts_on_members(&settle.measures)
+            {
+                require_no_owner(&cx, community, person).await?;
+            }
+            close(&cx, caller, found, &settle, reason).await
+        })
+        .await?;
+    if let Some(person) = report.person().filter(|_| !report.pending_measures.is_empty()) {
+        let measures = &report.pending_measures;
         match &community {
-            Some(community) => measure_in_community(&cx, &settle.measures, community, person, caller.id, reason).await,
-            None => measure_on_platform(&cx, &settle.measures, person, &caller, reason).await,
+            Some(community) => {
+                cx.retry(|| measure_in_community(&cx, measures, community, person, caller.id, reason)).await?;
+            }
+            None => measure_on_platform(&cx, measures, person, &caller, reason).await?,
         }
-    })
-    .await?;
-    cx.retry(|| close(&cx, path, &settle, reason)).await
+        let key = key(community.as_ref().map(|community| community.id), report.status, report.id);
+        let done = Action::update(&schema::COMMUNITIES, key, Changes::new().remove("PendingMeasures"));
+        match cx.access().write(&SETTLE_REPORT, done).await {
+            // The report has expired.
+            Ok(_) | Err(Error::NotFound) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(Json(ReportView::new(community.map(|community| community.id), report)))
 }
 
-/// Settles the report, and deletes its message in the same transaction.
-async fn close(cx: &Context, path: ReportPath, settle: &Settle, reason: &str) -> Result<Json<ReportView>, Problem> {
-    let caller = Caller::load(cx).await?;
-    let Found { community, group_chat, stored, report, .. } = find(cx, &caller, path.report_id).await?;
-    require_open(&report)?;
-    let community = community.map(|community| community.id);
-    let (clock, log) = (&cx.engines().clock, community.map_or(Log::Platform, Log::Community));
+/// Settles the report, and deletes its message in the same transaction. The report then has the measures about the person
+/// that are to be taken.
+async fn close(
+    cx: &Context,
+    caller: Caller,
+    found: Found,
+    settle: &Settle,
+    reason: &str,
+) -> Result<(Caller, Option<Community>, Report), Problem> {
+    let Found { community, group_chat, stored, report, .. } = found;
+    let of = community.as_ref().map(|community| community.id);
+    let (clock, log) = (&cx.engines().clock, of.map_or(Log::Platform, Log::Community));
     let now = Millisecond::now(clock);
     let settled = Report {
         status: match settle.status {
@@ -145,11 +162,17 @@ async fn close(cx: &Context, path: ReportPath, settle: &Settle, reason: &str) ->
         },
         settled_by: Some(caller.id),
         settled_at: Some(now.to_string()),
+        pending_measures: settle
+            .measures
+            .iter()
+            .copied()
+            .filter(|measure| *measure != Measure::DeleteMessage)
+            .collect(),
         ..report
     };
     let mut own = vec![
         Action::delete(&schema::COMMUNITIES, stored.key),
-        Action::create(&schema::COMMUNITIES, key(community, settled.status, settled.id), &settled)?,
+        Action::create(&schema::COMMUNITIES, key(of, settled.status, settled.id), &settled)?,
         audit::entry(clock, log, caller.id, AuditedAction::SettleReport, settled.id, reason)?,
     ];
     // The deletion of a group chat deletes the rows of its list.
@@ -179,7 +202,7 @@ async fn close(cx: &Context, path: ReportPath, settle: &Settle, reason: &str) ->
     if let Some((chat, message)) = deleted {
         delete_reactions(cx.access(), &DELETE_REACTIONS, chat, message).await?;
     }
-    Ok(Json(ReportView::new(community, settled)))
+    Ok((caller, community, settled))
 }
 
 /// 400 for measures that the report leaves no room for.
@@ -203,13 +226,16 @@ fn check_measures(settle: &Settle, report: &Report, has_community: bool) -> Resu
 
 /// 403 for a moderator of a group chat who removes or bans from its community.
 fn check_power(settle: &Settle, community: Option<&Community>, caller: &Caller) -> Result<(), Problem> {
-    let acts_on_members = settle.measures.contains(&Measure::Remove) || settle.measures.contains(&Measure::Ban);
-    if acts_on_members && community.is_some_and(|community| !community.is_moderated_by(caller.id)) {
+    if acts_on_members(&settle.measures) && community.is_some_and(|community| !community.is_moderated_by(caller.id)) {
         let detail = "Only moderators of the community remove or ban its members. You can delete the message, and \
                       remove the person from the group chat by its own operation.";
         return Err(Problem::forbidden(detail));
     }
     Ok(())
+}
+
+fn acts_on_members(measures: &BTreeSet<Measure>) -> bool {
+    measures.contains(&Measure::Remove) || measures.contains(&Measure::Ban)
 }
 
 async fn measure_in_community(
@@ -237,23 +263,11 @@ async fn measure_on_platform(
     reason: &str,
 ) -> Result<(), Problem> {
     if measures.contains(&Measure::Ban) {
-        if person == caller.id {
-            return Err(OWN_ROLE.because("You cannot ban yourself."));
-        }
         let ban = Ban { reason: reason.to_owned(), by: caller.id, until: None };
         set(cx, caller, person, Some(ban), AuditedAction::BanUser, reason).await?;
         end_all(cx.access(), person).await?;
     }
     Ok(())
-}
-
-/// Returns the person whom a report is about: the sender of the message, or the reported person.
-fn person(report: &Report) -> Option<UserId> {
-    match report.kind {
-        TargetKind::Message => report.evidence.as_ref().map(|evidence| evidence.sender_id),
-        TargetKind::Person => report.target_id.parse().ok(),
-        TargetKind::Community => None,
-    }
 }
 
 /// Returns the message that a report is about.
