@@ -33,6 +33,7 @@ tests! { chat_live:
     ping_is_answered_with_the_last_numbers_on_request,
     invalid_frames_are_refused,
     too_many_frames_and_feeds_are_refused,
+    pings_with_heads_and_bad_frames_count_as_frames,
     eleventh_connection_closes_the_oldest,
     connections_close_with_their_session,
     banned_user_is_disconnected_and_cannot_connect,
@@ -360,6 +361,21 @@ async fn too_many_frames_and_feeds_are_refused() {
     for number in 0..21 {
         let pong = ask(&mut ann, json!({ "action": "ping", "id": format!("p{number}") })).await;
         assert_eq!(pong["type"], "pong");
+    }
+}
+
+async fn pings_with_heads_and_bad_frames_count_as_frames() {
+    let chat = Chat::new().await;
+    for frame in [r#"{"action":"ping","id":"h","heads":true}"#, "hi", &"x".repeat(4097)] {
+        let mut ann = open(&chat.ann).await;
+        let mut answers = Vec::new();
+        // At most two periods can be touched by these.
+        while answers.len() < 41 && answers.last().is_none_or(|code| *code != "rate-limited") {
+            ann.send_text(frame).await;
+            let answer = frame_of(&mut ann, |frame| frame["type"] == "pong" || frame["type"] == "error").await;
+            answers.push(answer["code"].clone());
+        }
+        assert!(answers.len() > 20 && answers.last().is_some_and(|code| *code == "rate-limited"), "{answers:?}");
     }
 }
 

@@ -31,7 +31,7 @@ const CLOSE_UNKNOWN: AccessPattern = AccessPattern::new("closeUnknown", &[OnSock
 /// The most bytes of a frame.
 const MAX_BYTES: usize = 4096;
 
-/// The most frames of a connection in a period, without pings.
+/// The most frames of a connection in a period, also bad ones, without pings that read nothing.
 const MAX_FRAMES: u32 = 20;
 const PERIOD_SECONDS: i64 = 10;
 
@@ -71,30 +71,32 @@ async fn answer(event: &Event, connection: &Escaped, body: &[u8]) -> Result<(), 
         Ok(())
     };
     let refuse = async |id: Option<&str>, code, detail: &str| send(Frame::Error { id, feed: None, code, detail }).await;
-    if body.len() > MAX_BYTES {
-        return refuse(None, ErrorCode::BadFrame, "A frame has at most 4096 bytes.").await;
-    }
-    let Ok(request) = serde_json::from_slice::<Request>(body) else {
-        let detail = "A frame is a JSON object with an action (subscribe, unsubscribe or ping), an id and its members.";
-        return refuse(None, ErrorCode::BadFrame, detail).await;
-    };
+    let is_short = body.len() <= MAX_BYTES;
+    let request = if is_short { serde_json::from_slice::<Request>(body).ok() } else { None };
     let id = match &request {
         // Such a ping only keeps the connection open, and reads nothing.
-        Request::Ping { id, heads: false } => return send(Frame::Pong { id, heads: None }).await,
-        Request::Ping { id, .. } => id,
-        Request::Subscribe { id, .. } | Request::Unsubscribe { id, .. } => {
-            if !count(event, connection).await? {
-                let detail = "A connection may send 20 frames in 10 seconds, pings aside.";
-                return refuse(Some(id), ErrorCode::RateLimited, detail).await;
-            }
-            id
+        Some(Request::Ping { id, heads: false }) => return send(Frame::Pong { id, heads: None }).await,
+        Some(Request::Ping { id, .. } | Request::Subscribe { id, .. } | Request::Unsubscribe { id, .. }) => {
+            Some(id.as_str())
         }
+        None => None,
+    };
+    if !count(event, connection).await? {
+        let detail = "A connection may send 20 frames in 10 seconds, pings without heads aside.";
+        return refuse(id, ErrorCode::RateLimited, detail).await;
+    }
+    let (Some(request), Some(id)) = (&request, id) else {
+        let detail = match is_short {
+            true => "A frame is a JSON object with an action (subscribe, unsubscribe or ping), an id and its members.",
+            false => "A frame has at most 4096 bytes.",
+        };
+        return refuse(None, ErrorCode::BadFrame, detail).await;
     };
     let Some(connection) = connections::load(access, &CONNECTION, connection).await? else {
         // It has expired, or it was closed and API Gateway does not know yet.
         return access.close(&CLOSE_UNKNOWN, connection.text()).await.map(|_| ());
     };
-    match &request {
+    match request {
         Request::Subscribe { feeds, .. } => {
             let subscriber = Subscriber { access, fan_out: &fan_out, connection: &connection, id };
             subscriber.subscribe(feeds).await
