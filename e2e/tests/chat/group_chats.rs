@@ -4,12 +4,12 @@ use std::str::FromStr;
 
 use ::chat::keys::message_key;
 use ::chat::names::{ChatId, GroupChatId, MessageId};
-use ::chat::schema::{COMMUNITIES, GROUP_CHATS};
+use ::chat::schema::{COMMUNITIES, GROUP_CHATS, LIVE};
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use table::item::number;
 
-use super::stage::{Chat, Member, names};
+use super::stage::{Chat, Member, names, subscription_to};
 use crate::harness::table::{stored, text};
 use crate::tests;
 
@@ -27,6 +27,9 @@ tests! { chat_group_chats:
     update_without_if_match_merges_beside_joins,
     leaving_twice_at_once_counts_once,
     moderator_removes_members_but_not_the_owner,
+    moderator_does_not_remove_the_founder_of_the_community,
+    repeated_leave_ends_the_subscriptions_that_are_left,
+    texts_without_a_visible_character_are_refused,
     moderators_are_members_named_by_the_owner,
     own_group_chats_are_listed_with_what_is_new,
 }
@@ -258,6 +261,59 @@ async fn moderator_removes_members_but_not_the_owner() {
         .map(|item| item["Reason"].as_s().unwrap().clone())
         .collect();
     assert_eq!(reasons, ["spam"]);
+}
+
+async fn moderator_does_not_remove_the_founder_of_the_community() {
+    let chat = Chat::without_stream_readers().await;
+    let community = chat.cy.creates_community().await;
+    chat.ann.joins_community(&community).await.is(201);
+    chat.bob.joins_community(&community).await.is(201);
+    let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
+    chat.bob.joins_group_chat(&group).await.is(201);
+    chat.cy.joins_group_chat(&group).await.is(201);
+    chat.ann.puts(&format!("/chat/groupchats/{group}/moderators/{}", chat.bob.id)).await.is(204);
+    let founder = format!("/chat/groupchats/{group}/members/{}", chat.cy.id);
+    chat.bob.user.delete(&founder).await.refused(403, "forbidden");
+    chat.ann.user.delete(&founder).await.is(204);
+    chat.cy.joins_group_chat(&group).await.is(201);
+    chat.cy.user.delete(&founder).await.is(204);
+}
+
+async fn repeated_leave_ends_the_subscriptions_that_are_left() {
+    let chat = Chat::without_stream_readers().await;
+    let community = chat.ann.creates_community().await;
+    let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
+    chat.bob.joins_community(&community).await.is(201);
+    // A request that made bob leave was stopped.
+    let live = chat.cairn.table_of(&LIVE);
+    live.put(subscription_to(group.parse().unwrap(), chat.bob.id.parse().unwrap())).await;
+    chat.bob.user.delete(&format!("/chat/groupchats/{group}/members/me")).await.is(204);
+    let left = live.partitions().await;
+    assert!(!left.iter().any(|partition| partition.starts_with("SUB#")), "{left:?}");
+}
+
+async fn texts_without_a_visible_character_are_refused() {
+    let chat = Chat::without_stream_readers().await;
+    let community = chat.ann.creates_community().await;
+    let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs", "description": "" })).await;
+    let private = chat.ann.user.post("/chat/privatechats", json!({ "userId": chat.bob.id })).await.is(201);
+    let one = format!("/chat/communities/{community}");
+    for text in [" ", "\0", "\u{200b}", "moss\r"] {
+        let named = |mut body: Value| {
+            body["description"] = text.into();
+            body
+        };
+        let new = named(json!({ "name": "Moss", "topic": "Plants" }));
+        chat.ann.user.post("/chat/communities", new).await.faulty(&["/description"]);
+        chat.ann.user.patch(&one, named(json!({}))).await.faulty(&["/description"]);
+        let chats = format!("{one}/groupchats");
+        chat.ann.user.post(&chats, named(json!({ "name": "Bogs" }))).await.faulty(&["/description"]);
+        chat.ann.user.patch(&format!("/chat/groupchats/{group}"), named(json!({}))).await.faulty(&["/description"]);
+        let path = format!("/chat/privatechats/{}", private.text("id"));
+        let both = named(json!({ "name": text }));
+        chat.ann.user.patch(&path, both).await.faulty(&["/description", "/name"]);
+        chat.ann.user.patch(&path, json!({ "name": "", "description": "" })).await.is(200);
+    }
 }
 
 async fn moderators_are_members_named_by_the_owner() {

@@ -41,6 +41,9 @@ async fn leave(
                 OWNER_MUST_TRANSFER.because("The owner hands the group chat over or deletes it before leaving.")
             );
         }
+        if user != me && user == access.community.founder && me != chat.owner {
+            return Err(Problem::forbidden("Only the owner removes the founder of the community from a group chat."));
+        }
         let mut all = actions(chat, user)?.to_vec();
         all.push(subtract_memberships(user, 1));
         if user != me {
@@ -48,13 +51,15 @@ async fn leave(
             all.push(entry(&cx.engines().clock, log, me, AuditedAction::RemoveMember, user, reason)?);
         }
         match cx.access().transact(&LEAVE_GROUP_CHAT, &all).await {
-            Ok(_) => end_subscriptions(cx.access(), user, ChatId::Group(chat.id), "removed").await?,
-            // The user has left already, or was never a member.
+            Ok(_) => {}
+            // The user has left already, or was never a member. An earlier request may have been stopped before it ended the
+            // subscriptions.
             Err(error) if error.failed(0).is_some_and(|failed| failed.cause == Cause::Missing) => {}
             // The owner or the moderators have changed since they were read, or the chat was deleted.
             Err(error) if error.failed(1).is_some() => return Err(Problem::lost_race()),
             Err(error) => return Err(error.into()),
         }
+        end_subscriptions(cx.access(), user, ChatId::Group(chat.id), "removed").await?;
         Ok(NoContent)
     })
     .await
