@@ -26,6 +26,7 @@ use crate::tests;
 tests! { chat_export:
     export_has_every_row_that_names_the_person,
     export_does_not_tell_who_has_reported_the_person,
+    export_has_nothing_of_other_members,
     export_is_seen_by_its_person_only,
     large_export_in_short_runs_has_each_row_once,
     exports_above_their_rate_are_refused,
@@ -119,8 +120,11 @@ async fn export_has_every_row_that_names_the_person() {
     let chat = Chat::new().await;
     let place = live(&chat).await;
     let mut expected = rows_that_name(&chat, &chat.ann.id).await;
-    // What others are notified of is theirs.
+    // What others are notified of is theirs, and so are their memberships and messages.
+    let is_own = |row: &String| row.contains(&format!("USER#{}", chat.ann.id));
+    let others = messages_of_others(&chat, &chat.ann.id).await;
     expected.retain(|row| !row.starts_with("chat-Notifications ") || row.contains(&chat.ann.id));
+    expected.retain(|row| (!row.contains(" USER#") || is_own(row)) && !others.contains(row));
     let first = lines(&export(&chat.ann).await).await;
     let keys: Vec<String> = first.iter().map(|line| key(line["table"].as_str().unwrap(), &line["item"])).collect();
     let exported: BTreeSet<String> = keys.iter().cloned().collect();
@@ -159,6 +163,45 @@ async fn export_does_not_tell_who_has_reported_the_person() {
     assert_eq!(named, Vec::<String>::new());
     let removed: Vec<&Value> = lines.iter().filter(|line| line["item"]["Action"] == "removeMember").collect();
     assert!(removed.len() == 1 && removed[0]["item"].get("ActorId").is_none(), "{removed:?}");
+}
+
+/// Returns the keys of the messages that others have sent.
+async fn messages_of_others(chat: &Chat, user: &str) -> BTreeSet<String> {
+    let mut rows = BTreeSet::new();
+    for table in [&schema::GROUP_CHATS, &schema::PRIVATE_CHATS] {
+        for item in chat.cairn.table_of(table).items().await {
+            let value: Value = table::item::from_item(item).unwrap();
+            if value["SenderId"].as_str().is_some_and(|sender| sender != user) {
+                rows.insert(key(table.name, &value));
+            }
+        }
+    }
+    rows
+}
+
+async fn export_has_nothing_of_other_members() {
+    let chat = Chat::new().await;
+    let community = chat.ann.creates_community().await;
+    let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
+    chat.bob.joins_community(&community).await.is(201);
+    chat.ann.puts(&format!("/chat/groupchats/{group}/members/{}", chat.bob.id)).await.is(201);
+    let direct = private_chat(&chat.ann, &chat.bob).await;
+    for path in [format!("/chat/groupchats/{group}"), direct.clone()] {
+        send(&chat.ann.user, &path, "from ann").await;
+        send(&chat.bob.user, &path, "from bob to @ann").await;
+        let quiet = json!({ "mutedUntil": "2100-01-01T00:00:00Z", "hidden": true });
+        chat.bob.user.put(&format!("{path}/preferences"), quiet).await.is(200);
+    }
+    chat.bob.puts(&format!("{direct}/block")).await.is(204);
+    let lines = lines(&export(&chat.ann).await).await;
+    let texts: Vec<&str> = lines.iter().filter_map(|line| line["item"]["Content"].as_str()).collect();
+    assert_eq!(texts, ["from ann", "from ann"]);
+    for line in &lines {
+        for secret in ["BlockedAt", "MutedUntil"] {
+            assert!(line["item"].get(secret).is_none(), "{line}");
+        }
+        assert_ne!(line["item"]["sk"], format!("USER#{}", chat.bob.id), "{line}");
+    }
 }
 
 async fn export_is_seen_by_its_person_only() {

@@ -6,11 +6,14 @@ use std::time::Duration;
 use chat::schema::{COMMUNITIES, USERS};
 use futures::future::join_all;
 use local::identity::Person;
-use serde_json::json;
+use reqwest::Method;
+use serde_json::{Value, json};
+use table::{Config, Engines};
 
 use super::people::{Registered, address, attempt, log_in, password, refresh, register, registration};
 use super::stage::without_stream_readers;
-use crate::harness::{Cairn, Setup, User, password_hashes};
+use crate::harness::stopper::{Moment, Stopper};
+use crate::harness::{Cairn, Setup, Socket, User, password_hashes};
 use crate::tests;
 
 tests! { chat_identity:
@@ -23,6 +26,8 @@ tests! { chat_identity:
     changed_username_is_free_for_others_at_once,
     changed_address_is_the_new_login,
     changed_password_ends_the_other_sessions,
+    sessions_are_refused_after_their_end_was_interrupted,
+    ended_sessions_are_deleted_after_a_crash,
     change_needs_the_current_password,
     password_hash_with_other_parameters_is_renewed,
     profile_is_updated_with_its_entity_tag,
@@ -30,7 +35,9 @@ tests! { chat_identity:
     operator_makes_the_first_administrator,
     ban_ends_sessions_and_stops_writing_at_once,
     ban_with_an_end_is_over_by_itself,
+    banned_person_of_another_issuer_sees_no_profile,
     reset_code_sets_a_password_once,
+    reset_code_is_void_once_the_password_has_changed,
 }
 
 pub async fn platform() -> Cairn {
@@ -185,6 +192,66 @@ async fn changed_password_ends_the_other_sessions() {
     attempt(&cairn, "ann", "fern on stones").await.is(201);
 }
 
+/// Sends a request to functions that stop before they delete a session.
+async fn interrupted(cairn: &Cairn, authorization: Option<String>, method: Method, path: &str, body: Value) {
+    let config = cairn.engines().config.clone();
+    let before = Some((0, Moment::BeforeItIsSent));
+    let stopper = Stopper::of(&["BatchWriteItem"], config.dynamodb.clone().unwrap(), before).await;
+    let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
+    let app = chat::app(Engines::new(config, cairn.clock.clone())).metrics_to(|_| {});
+    let mut request = http::Request::builder().method(method).uri(path).header("content-type", "application/json");
+    if let Some(authorization) = authorization {
+        request = request.header("authorization", authorization);
+    }
+    tokio::select! {
+        answer = app.handle(request.body(body.to_string().into()).unwrap()) => {
+            panic!("{} {:?}", answer.status(), answer.body());
+        }
+        () = stopper.stopped() => {}
+    }
+}
+
+async fn sessions_are_refused_after_their_end_was_interrupted() {
+    let cairn = platform_without_stream_readers().await;
+    let admin = administrator(&cairn).await;
+    let (first, second) = (register(&cairn, "ann").await, log_in(&cairn, "ann").await);
+    let ticket = first.user.call(Method::POST, "/chat/live/tickets").await.is(201);
+    cairn.clock.advance(Duration::from_secs(1));
+    let change = json!({ "password": "fern on stones", "currentPassword": password("ann") });
+    let bearer = format!("Bearer {}", second.access_token);
+    interrupted(&cairn, Some(bearer), Method::PUT, "/chat/me/password", change).await;
+    refresh(&cairn, &first.refresh_token).await.refused(401, "session-ended");
+    let opened = Socket::open(&format!("{}?ticket={}", ticket.text("url"), ticket.text("ticket"))).await;
+    assert_eq!(opened.err(), Some(401));
+    // The session that has changed the password goes on.
+    let next = refresh(&cairn, &second.refresh_token).await.is(200).text("refreshToken").to_owned();
+    let code = admin.post(&format!("/chat/users/{}/password-resets", first.id), json!({})).await.is(201);
+    let reset = json!({ "code": code["code"], "password": password("ann") });
+    interrupted(&cairn, None, Method::POST, "/chat/password-resets", reset).await;
+    refresh(&cairn, &next).await.refused(401, "session-ended");
+    let third = log_in(&cairn, "ann").await;
+    cairn.clock.advance(Duration::from_secs(1));
+    let ban = format!("/chat/users/{}/ban", first.id);
+    let token = format!("Bearer {}", cairn.token("ada", &["chat-admin"]).await);
+    interrupted(&cairn, Some(token), Method::PUT, &ban, json!({ "reason": "Spam" })).await;
+    admin.delete(&ban).await.is(204);
+    refresh(&cairn, &third.refresh_token).await.refused(401, "session-ended");
+    let fourth = log_in(&cairn, "ann").await;
+    refresh(&cairn, &fourth.refresh_token).await.is(200);
+}
+
+async fn ended_sessions_are_deleted_after_a_crash() {
+    let cairn = platform().await;
+    let (first, second) = (register(&cairn, "ann").await, log_in(&cairn, "ann").await);
+    cairn.clock.advance(Duration::from_secs(1));
+    let change = json!({ "password": "fern on stones", "currentPassword": password("ann") });
+    let bearer = format!("Bearer {}", second.access_token);
+    interrupted(&cairn, Some(bearer), Method::PUT, "/chat/me/password", change).await;
+    cairn.caught_up().await;
+    let left = second.user.get("/chat/me/sessions").await.is(200);
+    assert_eq!(left.each("id"), [&json!(second.session)], "{}", first.session);
+}
+
 async fn change_needs_the_current_password() {
     let cairn = platform_without_stream_readers().await;
     let ann = register(&cairn, "ann").await;
@@ -275,6 +342,8 @@ async fn profile_is_updated_with_its_entity_tag() {
     for (wrong, pointer) in [
         (json!({ "name": null }), "/name"),
         (json!({ "name": "\u{200b}" }), "/name"),
+        (json!({ "bio": "\0" }), "/bio"),
+        (json!({ "bio": " \n" }), "/bio"),
         (json!({ "bio": "x".repeat(501) }), "/bio"),
         (json!({ "avatarURL": "http://pictures.example/ann.png" }), "/avatarURL"),
         (json!({ "coverPhotoURL": "https:///ann.png" }), "/coverPhotoURL"),
@@ -329,7 +398,7 @@ async fn ban_ends_sessions_and_stops_writing_at_once() {
     admin.put(&ban, json!({ "reason": "" })).await.faulty(&["/reason"]);
     admin.put(&ban, json!({ "reason": "Spam" })).await.is(204);
     ann.user.patch("/chat/me", json!({ "bio": "Spam" })).await.refused(403, "banned");
-    ann.user.get("/chat/users/me").await.is(200);
+    ann.user.get("/chat/users/me").await.refused(403, "banned");
     refresh(&cairn, &ann.refresh_token).await.refused(401, "session-ended");
     // The login reports the ban only after a correct password.
     attempt(&cairn, "ann", &password("ann")).await.refused(403, "banned");
@@ -357,6 +426,49 @@ async fn ban_with_an_end_is_over_by_itself() {
     ann.user.patch("/chat/me", json!({ "bio": "Moss" })).await.is(200);
 }
 
+async fn banned_person_of_another_issuer_sees_no_profile() {
+    let cairn = platform_without_stream_readers().await;
+    let admin = administrator(&cairn).await;
+    let ann = register(&cairn, "ann").await;
+    let cy = cairn.person("cy", Person::new("cy")).await;
+    let id = cy.get("/chat/me").await.is(200).text("id").to_owned();
+    let paths = [format!("/chat/users/{}", ann.id), "/chat/usernames/ann".to_owned(), "/chat/users/me".to_owned()];
+    for path in &paths {
+        cy.get(path).await.is(200);
+    }
+    admin.put(&format!("/chat/users/{id}/ban"), json!({ "reason": "Spam" })).await.is(204);
+    for path in &paths {
+        cy.get(path).await.refused(403, "banned");
+    }
+}
+
+async fn reset_code_is_void_once_the_password_has_changed() {
+    let cairn = platform_without_stream_readers().await;
+    let admin = administrator(&cairn).await;
+    let ann = register(&cairn, "ann").await;
+    let code = || async {
+        let path = format!("/chat/users/{}/password-resets", ann.id);
+        admin.post(&path, json!({})).await.is(201).text("code").to_owned()
+    };
+    let reset = |code: &str, password: &str| {
+        cairn.visitor().post("/chat/password-resets", json!({ "code": code, "password": password }))
+    };
+    let (one, other) = (code().await, code().await);
+    let (first, second) =
+        tokio::join!(reset(&one, "fern on stones").into_future(), reset(&other, "fern on roots").into_future());
+    let mut statuses = [first.status, second.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [204, 403]);
+    let present = if first.status == 204 { "fern on stones" } else { "fern on roots" };
+    let late = code().await;
+    let tokens = attempt(&cairn, "ann", present).await.is(201);
+    let ann = cairn.user("ann", &format!("Bearer {}", tokens.text("accessToken")));
+    let new = json!({ "password": "heath on stones", "currentPassword": present });
+    ann.put("/chat/me/password", new).await.is(204);
+    reset(&late, "moss and lichen").await.refused(403, "bad-code");
+    attempt(&cairn, "ann", "heath on stones").await.is(201);
+}
+
 async fn reset_code_sets_a_password_once() {
     let cairn = platform_without_stream_readers().await;
     let admin = administrator(&cairn).await;
@@ -364,7 +476,6 @@ async fn reset_code_sets_a_password_once() {
     let resets = format!("/chat/users/{}/password-resets", ann.id);
     bob.user.post(&resets, json!({})).await.refused(403, "forbidden");
     let code = admin.post(&resets, json!({})).await.is(201).text("code").to_owned();
-    let late = admin.post(&resets, json!({})).await.is(201).text("code").to_owned();
     let reset = |code: &str, password: &str| {
         cairn.visitor().post("/chat/password-resets", json!({ "code": code, "password": password }))
     };
@@ -377,6 +488,7 @@ async fn reset_code_sets_a_password_once() {
     assert_eq!(statuses, [204, 403, 403, 403]);
     refresh(&cairn, &ann.refresh_token).await.refused(401, "session-ended");
     attempt(&cairn, "ann", "fern on stones").await.is(201);
+    let late = admin.post(&resets, json!({})).await.is(201).text("code").to_owned();
     cairn.clock.advance(Duration::from_secs(3601));
     reset(&late, "heath on stones").await.refused(403, "bad-code");
     // The table has hashes of codes only.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use chat::names::UserId;
 use chat::schema::USERS;
 use serde_json::{Value, json};
 
@@ -14,6 +13,7 @@ use crate::tests;
 
 tests! { chat_presence:
     presence_is_told_at_the_subscription_and_at_each_change,
+    last_connection_that_ends_leaves_the_entity_tag_of_its_user,
     user_is_online_until_the_last_connection_ends,
     silent_socket_is_offline_within_eleven_minutes,
     block_ends_the_view_of_both_on_presence,
@@ -39,10 +39,25 @@ async fn presence_is_told_at_the_subscription_and_at_each_change() {
     assert_eq!(told(&mut ann).await["online"], true);
     bob.close().await;
     assert_eq!(told(&mut ann).await["online"], false);
-    let user = format!("USER#{}", chat.bob.id.parse::<UserId>().unwrap());
+    let seen = format!("LASTSEEN#{}", chat.bob.id);
     let items = chat.cairn.table_of(&USERS).items().await;
-    let item = items.into_iter().find(|item| item["pk"].as_s() == Ok(&user)).unwrap();
+    let item = items.into_iter().find(|item| item["pk"].as_s() == Ok(&seen)).unwrap();
     assert!(item.contains_key("LastSeenAt"), "{item:?}");
+}
+
+async fn last_connection_that_ends_leaves_the_entity_tag_of_its_user() {
+    let chat = Chat::without_search().await;
+    private_chat(&chat.ann, &chat.bob).await;
+    let mut ann = open(&chat.ann).await;
+    follow(&mut ann, &format!("presence/{}", chat.bob.id)).await;
+    let (path, own) = (format!("/chat/users/{}", chat.bob.id), chat.bob.user.get("/chat/me").await.is(200).tag());
+    let seen = chat.cy.user.get(&path).await.is(200).tag();
+    open(&chat.bob).await.close().await;
+    // The time is written before this is told.
+    frame_of(&mut ann, |frame| frame["type"] == "presence" && frame["online"] == false).await;
+    chat.cairn.caught_up().await;
+    assert_eq!(chat.cy.user.get(&path).await.is(200).tag(), seen);
+    chat.bob.user.patch("/chat/me", json!({ "bio": "Moss" })).if_match(&own).await.is(200);
 }
 
 async fn user_is_online_until_the_last_connection_ends() {

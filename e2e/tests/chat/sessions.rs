@@ -24,9 +24,11 @@ tests! { chat_sessions:
     unknown_login_and_wrong_password_are_answered_alike_after_one_hash_each,
     tenth_failure_for_a_login_from_a_network_blocks_it_there,
     fiftieth_failure_for_a_login_blocks_it_everywhere,
+    failures_for_username_and_address_of_a_user_are_counted_together,
     failures_at_once_are_all_counted,
     refresh_token_sent_by_two_at_once_gets_both_the_same,
     refresh_token_used_again_after_20_seconds_ends_the_session,
+    each_refresh_token_gets_its_successor_again_for_20_seconds,
     altered_refresh_token_is_refused,
     session_ends_30_days_after_its_last_use_and_after_180_days_in_all,
     logged_out_session_cannot_be_refreshed,
@@ -212,6 +214,18 @@ async fn fiftieth_failure_for_a_login_blocks_it_everywhere() {
     attempt_from(&cairn, "198.51.100.1", "bob", &password("bob")).await.refused(401, "bad-credentials");
 }
 
+async fn failures_for_username_and_address_of_a_user_are_counted_together() {
+    let cairn = platform_without_stream_readers().await;
+    register(&cairn, "ann").await;
+    for number in 0..10 {
+        let login = ["ann", "Ann@Example.org"][number % 2];
+        attempt(&cairn, login, &password("bob")).await.refused(401, "bad-credentials");
+    }
+    for login in ["ann", "ANN", "ann@example.org"] {
+        attempt(&cairn, login, &password("ann")).await.refused(429, "too-many-attempts");
+    }
+}
+
 async fn failures_at_once_are_all_counted() {
     let cairn = platform_without_stream_readers().await;
     register(&cairn, "ann").await;
@@ -260,6 +274,23 @@ async fn refresh_token_used_again_after_20_seconds_ends_the_session() {
     assert_eq!(told[0]["pk"].as_s().unwrap(), &format!("USER#{}", ann.id));
     let counter = items.iter().find(|item| item["pk"].as_s().unwrap() == &format!("UNREAD#{}", ann.id)).unwrap();
     assert_eq!(counter["Num"].as_n().unwrap(), "1");
+}
+
+async fn each_refresh_token_gets_its_successor_again_for_20_seconds() {
+    let cairn = platform_without_stream_readers().await;
+    let ann = register(&cairn, "ann").await;
+    let next = async |token: &str| refresh(&cairn, token).await.is(200).text("refreshToken").to_owned();
+    let first = next(&ann.refresh_token).await;
+    cairn.clock.advance(Duration::from_secs(12));
+    let second = next(&first).await;
+    // The answer to the first refresh may be lost though another window has gone on.
+    assert_eq!((next(&ann.refresh_token).await, next(&first).await), (first.clone(), second.clone()));
+    cairn.clock.advance(Duration::from_secs(10));
+    assert_eq!(next(&first).await, second);
+    let third = next(&second).await;
+    assert_eq!((next(&first).await, next(&second).await), (second.clone(), third.clone()));
+    refresh(&cairn, &ann.refresh_token).await.refused(401, "session-ended");
+    refresh(&cairn, &third).await.refused(401, "session-ended");
 }
 
 async fn altered_refresh_token_is_refused() {

@@ -35,6 +35,12 @@ table::key! {
 }
 
 table::key! {
+    /// Has when a user was last online. It is not in the user's item, whose revision others see.
+    pub struct LastSeenKey { user: UserId }
+    pk "LASTSEEN#{user}"
+}
+
+table::key! {
     pub struct CommunityKey { community: CommunityId }
     pk "COMMUNITY#{community}"
     sk "COMMUNITY#{community}"

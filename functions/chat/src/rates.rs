@@ -16,10 +16,11 @@ use crate::schema::LIVE;
 /// The counters of limits.
 pub const COUNT: AccessPattern = AccessPattern::new("count", &[ON_LIVE.update(), ON_LIVE.put()]);
 
-/// Failed logins for one login from one network. A login counts as failed until its password proves right.
+/// Failed logins of one user, by username or address, or for one unknown login, from one network. A login counts as failed
+/// until its password proves right.
 pub const LOGIN_FROM_NETWORK: Limit = Limit::new("logIn", 10, 900);
 
-/// Failed logins for one login from all networks.
+/// Failed logins of one user or for one unknown login from all networks.
 pub const LOGIN: Limit = Limit::new("logInAnywhere", 50, 900);
 
 /// Wrong current passwords of one user.

@@ -6,11 +6,11 @@ use table::schema::{Bucket, Entity, EventSource, Index, Projection, Secret, Syst
 use crate::keys::{
     BanKey, ChatReportKey, CommunityAuditKey, CommunityKey, CommunityMemberKey, CommunityReportKey, ConnectionKey,
     ExportKey, FeedEntryKey, FeedHeadKey, GroupChatCountKey, GroupChatKey, GroupChatMemberKey, GroupChatMessageKey,
-    GroupChatReactionKey, GroupChatRowKey, MadeKey, MembershipCountKey, PairKey, PasswordResetKey, PersonGuardKey,
-    PictureKey, PlatformAuditKey, PlatformReportKey, PrivateChatKey, PrivateChatMemberKey, PrivateChatMessageKey,
-    PrivateChatReactionKey, RateKey, ReadNotificationKey, ReportPlaceKey, ReportedKey, RequestGuardKey,
-    RequestOfChatKey, RequestOfUserKey, RetentionKey, SentKey, SessionKey, SubscriptionKey, TicketKey, UnreadCountKey,
-    UnreadNotificationKey, UserConnectionKey, UserEmailKey, UserKey, UsernameKey,
+    GroupChatReactionKey, GroupChatRowKey, LastSeenKey, MadeKey, MembershipCountKey, PairKey, PasswordResetKey,
+    PersonGuardKey, PictureKey, PlatformAuditKey, PlatformReportKey, PrivateChatKey, PrivateChatMemberKey,
+    PrivateChatMessageKey, PrivateChatReactionKey, RateKey, ReadNotificationKey, ReportPlaceKey, ReportedKey,
+    RequestGuardKey, RequestOfChatKey, RequestOfUserKey, RetentionKey, SentKey, SessionKey, SubscriptionKey, TicketKey,
+    UnreadCountKey, UnreadNotificationKey, UserConnectionKey, UserEmailKey, UserKey, UsernameKey,
 };
 
 pub static SYSTEM: System = System {
@@ -77,6 +77,7 @@ pub static USERS: Table = Table {
         Entity::never::<UsernameKey>("username"),
         Entity::never::<UserEmailKey>("email"),
         Entity::never::<PersonGuardKey>("issuer"),
+        Entity::never::<LastSeenKey>("lastSeen"),
     ],
 };
 

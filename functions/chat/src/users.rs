@@ -17,7 +17,7 @@ use web::Kind;
 
 use crate::keys::UserKey;
 use crate::locations::{Location, LocationView};
-use crate::names::UserId;
+use crate::names::{Millisecond, SessionId, UserId};
 use crate::schema::USERS;
 
 const LIST: &str = "/chat/users";
@@ -51,9 +51,10 @@ pub struct User {
     pub role: Role,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ban: Option<Ban>,
-    pub created_at: String,
+    /// Absent until all sessions but one were ended for the first time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_seen_at: Option<String>,
+    pub sessions_from: Option<SessionsFrom>,
+    pub created_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<String>,
 }
@@ -89,8 +90,39 @@ impl Ban {
     }
 }
 
-/// Returns the check that a user is not deleted, for transactions that make the user the founder of a community or the
-/// owner of a group chat. They declare `USERS.check()`.
+/// The time before which the sessions of a user began that are refused. It is written together with what ends them, such
+/// as a new password, so that none is left if their rows are not deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct SessionsFrom {
+    pub at: String,
+    /// The session that has changed the password, and goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<SessionId>,
+}
+
+impl SessionsFrom {
+    /// Refuses all present sessions but one.
+    pub fn now(clock: &Clock, kept: Option<SessionId>) -> Self {
+        Self { at: Millisecond::now(clock).to_string(), kept }
+    }
+
+    /// Whether a session is refused.
+    pub fn refuses(&self, session: SessionId) -> bool {
+        // The form of the times has a fixed width.
+        self.kept != Some(session) && session.time().to_string() < self.at
+    }
+}
+
+impl User {
+    /// Whether a session of the user has been ended with all others.
+    pub fn refuses(&self, session: SessionId) -> bool {
+        self.sessions_from.as_ref().is_some_and(|from| from.refuses(session))
+    }
+}
+
+/// Returns the check that a user is not deleted, for transactions that write something of the user's own. They declare
+/// `USERS.check()`.
 pub fn not_deleted(user: UserId) -> Action {
     Action::check(&USERS, UserKey { user }).when(Condition::Absent("DeletedAt"))
 }
@@ -149,5 +181,19 @@ impl From<User> for UserView {
             role: Some(user.role),
             created_at: Some(user.created_at),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_from_before_are_refused_but_for_the_one_that_is_kept() {
+        let (before, after) = (SessionId::at(1_772_359_200_122), SessionId::at(1_772_359_200_124));
+        let at = SessionId::at(1_772_359_200_123).time().to_string();
+        let from = |kept| SessionsFrom { at: at.clone(), kept };
+        assert!(from(None).refuses(before) && from(Some(after)).refuses(before));
+        assert!(!from(Some(before)).refuses(before) && !from(None).refuses(after));
     }
 }

@@ -10,7 +10,7 @@ use super::owned::{OWNED, Owned};
 use crate::access::{BEGIN_JOB, CALLER, COMMUNITIES, GROUP_CHATS, LIVE, USERS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::jobs::{ChatJobs, Details, Kind as JobKind, NewJob};
-use crate::keys::{UserEmailKey, UserKey};
+use crate::keys::{LastSeenKey, UserEmailKey, UserKey};
 use crate::live::end::{CLOSE_CONNECTIONS, close_connections};
 use crate::me::ME;
 use crate::names::Millisecond;
@@ -26,7 +26,7 @@ const DELETE_ME: AccessPattern = AccessPattern::new(
     &[USERS.get(), USERS.update(), USERS.delete(), COMMUNITIES.check(), GROUP_CHATS.check(), LIVE.put()],
 );
 
-/// The personal data in the item of a user.
+/// The personal data in the item of a user. `LastSeenAt` is in items of earlier releases only.
 const PERSONAL: [&str; 8] =
     ["Name", "PasswordHash", "Email", "Bio", "Location", "AvatarURL", "CoverPhotoURL", "LastSeenAt"];
 
@@ -64,6 +64,7 @@ async fn mark(cx: &Context) -> Result<NewJob, Problem> {
     let mut actions = vec![Action::update(&schema::USERS, UserKey { user: id }.key(), marked).if_unchanged(&stored)];
     actions.extend(owned.unchanged);
     actions.extend(new.actions.iter().cloned());
+    actions.push(Action::delete(&schema::USERS, LastSeenKey { user: id }).or_absent());
     if let Some(Ok(email)) = user.email.map(|email| Escaped::new(email.to_lowercase())) {
         let key = UserEmailKey { email }.key();
         let guard = cx.access().table(&DELETE_ME, &schema::USERS).get_consistent(key.clone()).await?;

@@ -15,8 +15,9 @@ use super::line::{names, write};
 use crate::access::{ALIAS, EXPORT, GROUP_CHATS as GROUP_CHAT_TABLE};
 use crate::jobs::ChatJobs;
 use crate::keys::{
-    GroupChatCountKey, MembershipCountKey, PersonGuardKey, PrivateChatKey, RequestGuardKey, RequestOfChatKey,
-    UnreadCountKey, UserEmailKey, UserKey, UsernameKey, pair_key, user_partition,
+    AUDIT_PREFIX, GroupChatCountKey, LastSeenKey, MEMBER_PREFIX, MESSAGE_PREFIX, MembershipCountKey, PersonGuardKey,
+    PrivateChatKey, REPORT_PREFIX, RequestGuardKey, RequestOfChatKey, UnreadCountKey, UserEmailKey, UserKey,
+    UsernameKey, pair_key, user_partition,
 };
 use crate::names::UserId;
 use crate::private_chats::PrivateChat;
@@ -143,6 +144,7 @@ impl Exported<'_> {
         let Some(stored) = self.get(&USERS, UserKey { user }).await? else { return Ok(0) };
         let item: User = stored.read()?;
         let mut keys: Vec<(&'static Table, Key)> = vec![
+            (&USERS, LastSeenKey { user }.key()),
             (&NOTIFICATIONS, UnreadCountKey { user }.key()),
             (&COMMUNITIES, MembershipCountKey { user }.key()),
             (&GROUP_CHATS, GroupChatCountKey { user }.key()),
@@ -224,7 +226,7 @@ impl Exported<'_> {
             lines += 1;
             let reported: reports::Reported = stored.read()?;
             if let Some(report) = reports::load(self.access, &EXPORT, reported.report_id).await? {
-                write(file, &COMMUNITIES, &report, &["SettledBy"])?;
+                write(file, &COMMUNITIES, &report, &["SettledBy", "PendingMeasures"])?;
                 lines += 1;
             }
         }
@@ -235,7 +237,7 @@ impl Exported<'_> {
         Ok(Page { lines, next })
     }
 
-    /// Writes a page of the rows that name the user in a community or chat of the user.
+    /// Writes a page of the rows that name the user in a community or chat of the user, without those of other people.
     async fn partitions(
         &self,
         walk: Walk,
@@ -261,7 +263,7 @@ impl Exported<'_> {
         let page = rows.query(partition).after(walk.after.clone()).page(PAGE).await?;
         let mut lines = 0;
         for stored in page.items.iter().filter(|stored| names(&stored.item, self.user)) {
-            let Some(hidden) = self.hidden(stored) else { continue };
+            let Some(hidden) = hidden(stored, self.user) else { continue };
             write(file, table, stored, hidden)?;
             lines += 1;
             if PrivateChatKey::parse(&stored.key).is_some() {
@@ -320,22 +322,28 @@ impl Exported<'_> {
         Ok(1)
     }
 
-    /// Returns the attributes of a row that the user may not see. None if it is no row for the user.
-    fn hidden(&self, stored: &Stored) -> Option<&'static [&'static str]> {
-        let sk = stored.key.sk.as_deref().unwrap_or_default();
-        let is_own = |name| stored.item.get(name).and_then(|id| id.as_s().ok()) == Some(&self.user.to_string());
-        if sk.starts_with("REPORT#") {
-            // Who is reported does not learn by whom. The user's own reports are a part of their own.
-            None
-        } else if sk.starts_with("AUDIT#") && !is_own("ActorId") {
-            Some(&["ActorId"])
-        } else {
-            Some(&[])
-        }
-    }
-
     async fn get(&self, table: &'static Table, key: impl Into<Key>) -> Result<Option<Stored>, Error> {
         self.access.table(&EXPORT, table).get_consistent(key).await
+    }
+}
+
+/// Returns the attributes of a row of a community or chat that the user may not see. None if it is no row for the user.
+fn hidden(stored: &Stored, user: UserId) -> Option<&'static [&'static str]> {
+    let sk = stored.key.sk.as_deref().unwrap_or_default();
+    let is_own = |name| stored.item.get(name).and_then(|id| id.as_s().ok()) == Some(&user.to_string());
+    // Who is reported does not learn by whom. The user's own reports are a part of their own.
+    let is_report = sk.starts_with(REPORT_PREFIX);
+    // The row of another member names the user who has added that member, or both members of a private chat. It also has
+    // what only its own member may know, such as a block.
+    let is_other_member = sk.starts_with(MEMBER_PREFIX) && sk != user_partition(user);
+    // So do messages that mention the user, and all those of a private chat.
+    let is_from_another = sk.starts_with(MESSAGE_PREFIX) && !is_own("SenderId");
+    if is_report || is_other_member || is_from_another {
+        None
+    } else if sk.starts_with(AUDIT_PREFIX) && !is_own("ActorId") {
+        Some(&["ActorId"])
+    } else {
+        Some(&[])
     }
 }
 
@@ -343,5 +351,41 @@ impl Walk {
     /// Enters a part at its begin.
     fn enter(self, part: Part) -> Option<Self> {
         Some(Self { part, ..Self::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use table::item;
+
+    use super::*;
+
+    #[test]
+    fn rows_of_others_are_not_for_the_user() {
+        let (user, other) = (UserId::at(1), UserId::at(2));
+        let row = |sk: String, attributes: serde_json::Value| {
+            let item = item::to_item(&attributes).unwrap();
+            Stored { key: Key::new("PRIVATECHAT#1", sk), rev: None, item }
+        };
+        let both = json!({ "MemberIds": [user.to_string(), other.to_string()] });
+        let own = [
+            row(format!("USER#{user}"), both.clone()),
+            row("MESSAGE#1".to_owned(), json!({ "SenderId": user.to_string() })),
+            row("PRIVATECHAT#1".to_owned(), both.clone()),
+        ];
+        for row in own {
+            assert_eq!(hidden(&row, user), Some(&[][..]), "{row:?}");
+        }
+        let of_others = [
+            row(format!("USER#{other}"), both),
+            row(format!("USER#{other}"), json!({ "AddedBy": user.to_string() })),
+            row("MESSAGE#1".to_owned(), json!({ "SenderId": other.to_string(), "Mentions": [user.to_string()] })),
+            row("REPORT#open#1".to_owned(), json!({ "TargetId": user.to_string() })),
+        ];
+        for row in of_others {
+            assert_eq!(hidden(&row, user), None, "{row:?}");
+        }
+        let entry = row("AUDIT#1".to_owned(), json!({ "ActorId": other.to_string(), "TargetId": user.to_string() }));
+        assert_eq!(hidden(&entry, user), Some(&["ActorId"][..]));
     }
 }

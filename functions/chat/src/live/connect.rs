@@ -10,7 +10,7 @@ use super::end::{self, CLOSE_CONNECTIONS};
 use super::tickets::{self, Ticket};
 use crate::access::{LIVE as ON_LIVE, USERS as ON_USERS};
 use crate::keys::{ConnectionKey, SessionKey, UserConnectionKey, UserKey};
-use crate::names::UserId;
+use crate::names::{SessionId, UserId};
 use crate::schema::{CONNECT, LIVE, USERS};
 use crate::users::User;
 
@@ -46,7 +46,7 @@ async fn open(event: &Event, socket_event: &SocketEvent) -> Result<bool, Error> 
     let mut backoff = Backoff::new();
     loop {
         let stored = access.table(&OPEN, &USERS).get_consistent(UserKey { user }).await?;
-        let Some(stored) = stored.filter(|stored| may_connect(stored, clock)) else { return Ok(false) };
+        let Some(stored) = stored.filter(|stored| may_connect(stored, session_id, clock)) else { return Ok(false) };
         let new = StoredConnection {
             user_id: user,
             session_id,
@@ -74,10 +74,11 @@ async fn open(event: &Event, socket_event: &SocketEvent) -> Result<bool, Error> 
     Ok(true)
 }
 
-/// Whether the user is neither banned nor deleted.
-fn may_connect(stored: &Stored, clock: &Clock) -> bool {
-    let user = stored.read::<User>();
-    user.is_ok_and(|user| user.deleted_at.is_none() && !user.ban.is_some_and(|ban| ban.lasts(clock)))
+/// Whether the user is neither banned nor deleted, and the session was not ended with all others.
+fn may_connect(stored: &Stored, session: Option<SessionId>, clock: &Clock) -> bool {
+    let Ok(user) = stored.read::<User>() else { return false };
+    let is_banned = user.ban.as_ref().is_some_and(|ban| ban.lasts(clock));
+    user.deleted_at.is_none() && !is_banned && !session.is_some_and(|session| user.refuses(session))
 }
 
 async fn close_oldest(event: &Event, user: UserId) -> Result<(), Error> {

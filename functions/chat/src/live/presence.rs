@@ -1,6 +1,6 @@
 //! Presence: a user is online while at least one connection has neither ended nor expired.
 
-use table::{Access, AccessPattern, Action, Changes, Condition, Error, item};
+use table::{Access, AccessPattern, Action, Changes, Error, item};
 
 use super::connections::{self, CONNECTIONS};
 use super::effects::ConnectionChange;
@@ -8,12 +8,13 @@ use super::fan_out::FanOut;
 use super::feed::Feed;
 use super::frame::Frame;
 use crate::access::USERS as ON_USERS;
-use crate::keys::UserKey;
+use crate::keys::LastSeenKey;
 use crate::names::{Millisecond, UserId};
 use crate::schema::USERS;
+use crate::users::not_deleted;
 
-/// The time when a user was last online.
-pub const LAST_SEEN: AccessPattern = AccessPattern::new("lastSeen", &[ON_USERS.update()]);
+/// The time when a user was last online, with the check that the user is not deleted.
+pub const LAST_SEEN: AccessPattern = AccessPattern::new("lastSeen", &[ON_USERS.update(), ON_USERS.check()]);
 
 /// Whether a user is online.
 pub async fn is_online(access: &Access, user: UserId) -> Result<bool, Error> {
@@ -42,9 +43,10 @@ pub async fn changed(
     let at = Millisecond::now(&access.engines().clock);
     if !online {
         let seen = Changes::new().set("LastSeenAt", item::text(at.to_string()));
-        let update = Action::update(&USERS, UserKey { user }, seen).when(Condition::Absent("DeletedAt"));
-        match access.write(&LAST_SEEN, update).await {
-            Ok(_) | Err(Error::NotFound | Error::ConditionFailed(_)) => {}
+        let actions = [not_deleted(user), Action::update(&USERS, LastSeenKey { user }, seen).or_absent()];
+        match access.transact(&LAST_SEEN, &actions).await {
+            Ok(_) => {}
+            Err(error) if error.failed(0).is_some() => {}
             Err(error) => return Err(error),
         }
     }

@@ -1,7 +1,7 @@
 //! `PUT /chat/me/password`
 
 use serde::Deserialize;
-use table::{AccessPattern, Action, Changes, item};
+use table::{AccessPattern, Action, Changes};
 use utoipa::ToSchema;
 use web::{Context, Json, NoContent, Problem, Route, Sample, problem};
 
@@ -11,6 +11,7 @@ use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::live::end::CLOSE_CONNECTIONS;
 use crate::passwords::{Password, WRONG_PASSWORD};
 use crate::sessions::end::{END_SESSIONS, end_others};
+use crate::users::{SessionsFrom, User};
 use crate::{rates, schema};
 
 /// The caller's new password.
@@ -41,7 +42,10 @@ async fn change(cx: Context, Json(request): Json<NewPassword>) -> Result<NoConte
     }
     request.password.check("/password", &caller.user)?;
     proof::require(&cx, &caller.user, "/currentPassword", Some(&request.current_password)).await?;
-    let changes = Changes::new().set("PasswordHash", item::text(request.password.hash(&cx).await?));
+    let password_hash = Some(request.password.hash(&cx).await?);
+    let sessions_from = Some(SessionsFrom::now(&cx.engines().clock, caller.session));
+    let after = User { password_hash, sessions_from, ..caller.user.clone() };
+    let changes = Changes::between(&caller.user, &after)?;
     let change = Action::update(&schema::USERS, caller.stored.key.clone(), changes).if_unchanged(&caller.stored);
     cx.access().write(&CHANGE_PASSWORD, change).await.map_err(|error| match error {
         // The proof was of the password that another request has changed.

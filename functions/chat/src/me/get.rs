@@ -85,8 +85,8 @@ fn creation(known: &Known, id: UserId, username: &str, email: Option<&str>) -> R
         cover_photo_url: None,
         role: Role::User,
         ban: None,
+        sessions_from: None,
         created_at: id.time().to_string(),
-        last_seen_at: None,
         deleted_at: None,
     };
     let guard = Guard { user_id: id };

@@ -8,7 +8,7 @@ use table::{AccessPattern, Action};
 use utoipa::ToSchema;
 use web::{Context, Created, Path, Problem, Route, Sample, problem};
 
-use super::{LIFETIME, PasswordReset, key};
+use super::{LIFETIME, PasswordReset, key, password_of};
 use crate::access::{CALLER, LIVE};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::issuer::require_own_login;
@@ -50,7 +50,8 @@ async fn create(cx: Context, Path(UserPath { user_id }): Path<UserPath>) -> Resu
     getrandom::fill(&mut random).map_err(Problem::internal)?;
     let code = URL_SAFE_NO_PAD.encode(random);
     let expires = cx.engines().clock.seconds() + LIFETIME;
-    let create = Action::create(&schema::LIVE, key(&code)?, &PasswordReset { user_id: user, expires })?;
+    let reset = PasswordReset { user_id: user, password: password_of(&found), expires };
+    let create = Action::create(&schema::LIVE, key(&code)?, &reset)?;
     let rev = cx.access().write(&CREATE_RESET, create).await?;
     let expires_at = Timestamp::from_second(expires).map_err(Problem::internal)?;
     Ok(Created::new("/chat/password-resets", rev, &ResetCode { code, expires_at: format!("{expires_at:.3}") }))

@@ -12,6 +12,7 @@ use crate::access::USERS;
 use crate::caller::{BANNED, banned};
 use crate::issuer::{READ_IDENTITY, require_own_login};
 use crate::keys::{UserEmailKey, UserKey, UsernameKey};
+use crate::names::UserId;
 use crate::passwords::{BAD_CREDENTIALS, Password, is_outdated};
 use crate::schema::{self, IDENTITY};
 use crate::users::{Guard, User};
@@ -45,12 +46,14 @@ async fn log_in(cx: Context, Json(request): Json<LoginRequest>) -> Result<Create
     require_own_login(&cx.engines().config)?;
     let login = request.login.to_lowercase();
     let network = networks::of(&cx);
+    let user = find(&cx, &login).await?;
+    // Username and address of a user count together.
+    let whom = user.as_ref().map_or_else(|| login.clone(), |user| user.id.to_string());
     // The attempt counts before the password is checked, so that attempts at the same time count as well.
-    let limits = [(&rates::LOGIN_FROM_NETWORK, vec![login.as_str(), &network]), (&rates::LOGIN, vec![login.as_str()])];
+    let limits = [(&rates::LOGIN_FROM_NETWORK, vec![whom.as_str(), &network]), (&rates::LOGIN, vec![whom.as_str()])];
     for (limit, who) in &limits {
         rates::count_as(&cx, limit, who, TOO_MANY_ATTEMPTS).await?;
     }
-    let user = find(&cx, &login).await?;
     let hash = user.as_ref().and_then(|user| user.password_hash.as_deref());
     let is_right = request.password.verify(&cx, hash).await?;
     let (Some(user), Some(hash), true) = (&user, hash, is_right) else {
@@ -70,7 +73,7 @@ async fn log_in(cx: Context, Json(request): Json<LoginRequest>) -> Result<Create
     Ok(Created::new(format!("/chat/me/sessions/{}", tokens.session_id), rev, &tokens))
 }
 
-/// Returns the user with a username or an address.
+/// Returns the user with a username or an address. An unknown one takes as many reads.
 async fn find(cx: &Context, login: &str) -> Result<Option<User>, Problem> {
     let Ok(part) = Escaped::new(login) else { return Ok(None) };
     let guard: Key = if login.contains('@') {
@@ -80,8 +83,9 @@ async fn find(cx: &Context, login: &str) -> Result<Option<User>, Problem> {
         UsernameKey { username: part }.into()
     };
     let users = cx.access().table(&LOGIN, &schema::USERS);
-    let Some(guard) = users.get_consistent(guard).await? else { return Ok(None) };
-    let user = users.get_consistent(UserKey { user: guard.read::<Guard>()?.user_id }).await?;
+    let guard = users.get_consistent(guard).await?.map(|guard| guard.read::<Guard>()).transpose()?;
+    let user = guard.map_or_else(|| UserId::at(0), |guard| guard.user_id);
+    let user = users.get_consistent(UserKey { user }).await?;
     let user = user.map(|stored| stored.read::<User>()).transpose()?;
     Ok(user.filter(|user| user.deleted_at.is_none()))
 }

@@ -15,7 +15,7 @@ use crate::caller::{BANNED, banned};
 use crate::issuer::{READ_IDENTITY, require_own_login};
 use crate::keys::{SessionKey, UnreadCountKey, UnreadNotificationKey, UserKey};
 use crate::live::end::{CLOSE_CONNECTIONS, close_connections};
-use crate::names::{Millisecond, NotificationId};
+use crate::names::NotificationId;
 use crate::notifications::{Notification, NotificationType};
 use crate::schema::{self, IDENTITY};
 use crate::users::User;
@@ -26,10 +26,6 @@ const REFRESH_SESSION: AccessPattern = AccessPattern::new("refreshSession", &[LI
 /// The end of a session whose refresh token was used by two, and the notification of its user.
 const END_STOLEN: AccessPattern =
     AccessPattern::new("endStolenSession", &[LIVE.delete(), NOTIFICATIONS.put(), NOTIFICATIONS.update()]);
-
-/// The microseconds for which the last but one refresh token still gets the newest one: an answer may be lost, and two
-/// windows of a browser may refresh at the same time.
-const GRACE: i64 = 20_000_000;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -64,11 +60,14 @@ async fn refresh(cx: Context, Json(request): Json<RefreshRequest>) -> Result<Jso
         if let Some(problem) = banned(&user, &cx.engines().clock) {
             return Err(problem);
         }
-        let now = cx.engines().clock.micros();
+        if user.refuses(token.session) {
+            return Err(ended());
+        }
         let next = if token.generation == session.generation {
             advance(&cx, &stored, session).await?
-        } else if token.generation + 1 == session.generation && now <= session.refreshed + GRACE {
-            session
+        } else if session.may_repeat(token.generation, cx.engines().clock.micros()) {
+            // The same successor again, though it may have been used meanwhile.
+            Session { generation: token.generation + 1, ..session }
         } else {
             end_stolen(&cx, &token, &stored).await?;
             return Err(ended());
@@ -80,14 +79,7 @@ async fn refresh(cx: Context, Json(request): Json<RefreshRequest>) -> Result<Jso
 
 /// Moves a session to its next generation.
 async fn advance(cx: &Context, stored: &Stored, session: Session) -> Result<Session, Problem> {
-    let clock = &cx.engines().clock;
-    let next = Session {
-        generation: session.generation + 1,
-        refreshed: clock.micros(),
-        last_used_at: Millisecond::now(clock).to_string(),
-        expires: Session::expiry(session.id, clock.seconds()),
-        ..session.clone()
-    };
+    let next = session.advanced(&cx.engines().clock);
     let same = Condition::Equals("Generation", item::number(session.generation));
     let changes = Changes::between(&session, &next)?;
     match cx

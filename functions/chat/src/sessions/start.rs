@@ -23,6 +23,7 @@ pub async fn start(cx: &Context, secret: &Secret, user: &User, hash: &str) -> Re
         salt: salt()?,
         generation: 0,
         refreshed: clock.micros(),
+        refreshed_before: Vec::new(),
         device: device(cx),
         created_at: now.clone(),
         last_used_at: now,

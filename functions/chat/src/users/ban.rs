@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use web::{Context, Fault, Json, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::path::UserPath;
-use super::{Ban, OWN_ROLE, User};
+use super::{Ban, OWN_ROLE, SessionsFrom, User};
 use crate::access::{CALLER, COMMUNITIES, USERS};
 use crate::audit::{self, AuditedAction, Log};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
@@ -76,9 +76,13 @@ pub async fn set(
         if before.ban == ban {
             return Ok(());
         }
-        let after = User { ban: ban.clone(), ..before.clone() };
-        let changes = Changes::between(&before, &after)?;
         let clock = &cx.engines().clock;
+        let sessions_from = match &ban {
+            Some(_) => Some(SessionsFrom::now(clock, None)),
+            None => before.sessions_from.clone(),
+        };
+        let after = User { ban: ban.clone(), sessions_from, ..before.clone() };
+        let changes = Changes::between(&before, &after)?;
         let actions = [
             Action::update(&schema::USERS, stored.key.clone(), changes).if_unchanged(&stored),
             audit::entry(clock, Log::Platform, caller.id, action, user, reason)?,

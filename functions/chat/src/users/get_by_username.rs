@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 use web::{Context, Path, Problem, Route, Sample, Tagged, problem};
 
 use super::{Guard, User, UserView};
-use crate::access::USERS;
-use crate::caller::SIGNED_IN;
+use crate::access::{CALLER, USERS};
+use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::keys::{UserKey, UsernameKey};
 use crate::{schema, usernames};
 
@@ -24,12 +24,13 @@ struct UsernamePath {
 pub fn route() -> Route {
     Route::get("getUserByUsername", "/chat/usernames/{username}", SIGNED_IN, get)
         .summary("Get a user by username")
-        .patterns(&[&GET_BY_USERNAME])
-        .problems(&[problem::NOT_FOUND])
+        .patterns(&[&CALLER, &GET_BY_USERNAME])
+        .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND])
         .sample(Sample::new("/chat/usernames/samples"))
 }
 
 async fn get(cx: Context, Path(UsernamePath { username }): Path<UsernamePath>) -> Result<Tagged<UserView>, Problem> {
+    Caller::load(&cx).await?;
     let username = Escaped::new(usernames::stored(&username)).map_err(|_| Problem::not_found())?;
     let users = cx.access().table(&GET_BY_USERNAME, &schema::USERS);
     let guard = users.get(UsernameKey { username }).await?.ok_or_else(Problem::not_found)?;

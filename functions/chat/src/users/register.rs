@@ -84,8 +84,8 @@ async fn register(cx: Context, Valid(Json(registration)): Valid<Json<Registratio
         cover_photo_url: None,
         role: Role::User,
         ban: None,
+        sessions_from: None,
         created_at: id.time().to_string(),
-        last_seen_at: None,
         deleted_at: None,
     };
     let part = |text: String| Escaped::new(text).map_err(Problem::internal);
