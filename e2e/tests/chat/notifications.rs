@@ -21,6 +21,7 @@ tests! { chat_notifications:
     changes_of_notifications_reach_the_user,
     mention_in_a_muted_and_hidden_chat_shows_the_chat_again,
     mention_in_a_private_chat_is_counted,
+    mention_that_is_deleted_or_edited_away_is_counted_no_more,
     repeated_record_makes_no_second_notification,
     joining_and_moderating_a_group_chat_are_notified,
 }
@@ -225,6 +226,35 @@ async fn mention_in_a_private_chat_is_counted() {
     let started = of_type(&chat, &chat.bob, "privateChatStarted").await;
     assert_eq!((started.len(), &started[0]["target"]), (1, &json!(path)));
     assert_eq!(of_type(&chat, &chat.ann, "privateChatStarted").await, Vec::<Value>::new());
+}
+
+async fn mention_that_is_deleted_or_edited_away_is_counted_no_more() {
+    let chat = Chat::without_search().await;
+    let path = format!("/chat/groupchats/{}", group_chat_of(&chat, &[&chat.bob]).await);
+    let unread = || async {
+        chat.cairn.caught_up().await;
+        chat.bob.user.get(&format!("{path}/read")).await.is(200)["mentionsUnread"].clone()
+    };
+    // The rest of the unread messages is looked at, or there are too many of them.
+    for later in [0, 110] {
+        let deleted = send(&chat.ann.user, &path, "@bob one").await.header("location").to_owned();
+        let edited = send(&chat.ann.user, &path, "@bob two").await.header("location").to_owned();
+        for number in 0..later {
+            send(&chat.ann.user, &path, &format!("message {number}")).await;
+        }
+        send(&chat.ann.user, &path, "@bob three").await;
+        assert_eq!(unread().await, 3);
+        chat.ann.user.delete(&deleted).await.is(204);
+        assert_eq!(unread().await, 2);
+        chat.ann.user.patch(&edited, json!({ "content": "two" })).await.is(200);
+        assert_eq!(unread().await, 1);
+        // What the reader has read is not subtracted again.
+        let read = send(&chat.ann.user, &path, "@bob four").await;
+        chat.cairn.caught_up().await;
+        chat.bob.user.put(&format!("{path}/read"), json!({ "upTo": read["id"] })).await.is(200);
+        chat.ann.user.delete(read.header("location")).await.is(204);
+        assert_eq!(unread().await, 0);
+    }
 }
 
 async fn repeated_record_makes_no_second_notification() {

@@ -1,13 +1,14 @@
 //! Read positions, unread counts, readers, and the preferences of a member.
 
 use chat::group_chats::ChatMember;
-use chat::keys::member_key;
-use chat::names::UserId;
+use chat::keys::{member_key, message_key};
+use chat::messages::Message;
+use chat::names::{MessageId, UserId};
 use chat::schema::GROUP_CHATS;
 use serde_json::json;
 
 use super::conversation::{
-    both_kinds, change_member, chat_of, group_chat, new_key, private_chat, send, write_messages,
+    both_kinds, change_member, chat_of, group_chat, new_key, private_chat, send, user_id, write_messages,
 };
 use super::stage::{Chat, id, names};
 use crate::harness::sized;
@@ -20,6 +21,7 @@ tests! { chat_reading:
     unread_messages_are_counted_up_to_100,
     messages_from_before_joining_are_not_unread,
     marking_read_leaves_the_mentions_that_follow,
+    mentions_beyond_100_unread_messages_stay_counted,
     private_chat_shows_the_position_of_the_other,
     position_at_a_message_of_another_chat_is_refused,
     readers_are_the_members_at_or_past_a_message,
@@ -83,7 +85,7 @@ async fn messages_from_before_joining_are_not_unread() {
     let chat = Chat::without_stream_readers().await;
     let path = group_chat(&chat, &[&chat.ann, &chat.bob]).await;
     let first = send(&chat.ann.user, &path, "one").await;
-    let later = first.text("id").parse::<chat::names::MessageId>().unwrap().time().millis() + 1;
+    let later = first.text("id").parse::<MessageId>().unwrap().time().millis() + 1;
     let joined = chat::names::Millisecond::at(later).unwrap().to_string();
     change_member(&chat, &path, &chat.bob, |bob| bob.joined_at = joined).await;
     assert_eq!(chat.bob.user.get(&format!("{path}/read")).await.is(200)["unreadCount"], 0);
@@ -106,6 +108,25 @@ async fn marking_read_leaves_the_mentions_that_follow() {
         change_member(&chat, &path, &chat.bob, |bob| bob.mentions_unread = 1).await;
         send(&chat.bob.user, &path, "I am here").await;
         assert_eq!(chat.bob.user.get(&format!("{path}/read")).await.is(200)["mentionsUnread"], 0);
+    }
+}
+
+async fn mentions_beyond_100_unread_messages_stay_counted() {
+    let chat = Chat::without_stream_readers().await;
+    let path = group_chat(&chat, &[&chat.ann, &chat.bob]).await;
+    let now = chat.cairn.clock.micros() / 1000;
+    let written = write_messages(&chat, &path, &chat.ann, (0..130).map(|number| now + number)).await;
+    for at in [3, 120, 125] {
+        let message = written[at].parse::<MessageId>().unwrap();
+        let mut item = Message::new(message, user_id(&chat.ann), "@bob".to_owned());
+        item.mentions.insert(user_id(&chat.bob));
+        let item = stored(&GROUP_CHATS, &message_key(chat_of(&path), message), &item);
+        chat.cairn.table_of(&GROUP_CHATS).put(item).await;
+    }
+    change_member(&chat, &path, &chat.bob, |bob| bob.mentions_unread = 3).await;
+    for (at, mentions) in [(1, 3), (5, 2), (10, 2), (119, 2), (121, 1), (129, 0)] {
+        let marked = chat.bob.user.put(&format!("{path}/read"), json!({ "upTo": written[at] })).await.is(200);
+        assert_eq!(marked["mentionsUnread"], json!(mentions), "{at}");
     }
 }
 

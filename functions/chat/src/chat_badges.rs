@@ -61,7 +61,7 @@ pub async fn badges(
     let position = position(chat, member);
     let has_unread = last.as_ref().is_some_and(|last| last.key.sk.as_ref().is_some_and(|sk| *sk >= position));
     let unread_count = match counts {
-        true if has_unread => Some(unread_in(table, chat, member).await?.len()),
+        true if has_unread => Some(unread_in(table, chat, member).await?.messages.len()),
         true => Some(0),
         false => None,
     };

@@ -57,15 +57,60 @@ pub fn is_muted(member: &ChatMember, clock: &Clock) -> bool {
     until.is_some_and(|until| clock.now() < until)
 }
 
+/// The first unread messages of a member.
+#[derive(Clone, Debug, Default)]
+pub struct Unread {
+    /// At most 100.
+    pub messages: Vec<Message>,
+    /// Whether there are no more.
+    pub is_all: bool,
+}
+
+impl Unread {
+    /// Returns how many of the messages mention a user.
+    pub fn mentions(&self, user: UserId) -> u64 {
+        mentions(&self.messages, user)
+    }
+}
+
+fn mentions(messages: &[Message], user: UserId) -> u64 {
+    messages.iter().map(|message| u64::from(message.mentions.contains(&user))).sum()
+}
+
 /// Reads the unread messages of a member, at most 100, by the pattern [`UNREAD`].
-pub async fn unread(access: &Access, chat: ChatId, member: &ChatMember) -> Result<Vec<Message>, Error> {
+pub async fn unread(access: &Access, chat: ChatId, member: &ChatMember) -> Result<Unread, Error> {
     unread_in(access.table(&UNREAD, table_of(chat)), chat, member).await
 }
 
 /// Reads the unread messages of a member, at most 100, eventually consistent.
-pub async fn unread_in(table: TableAccess<'_>, chat: ChatId, member: &ChatMember) -> Result<Vec<Message>, Error> {
+pub async fn unread_in(table: TableAccess<'_>, chat: ChatId, member: &ChatMember) -> Result<Unread, Error> {
     let messages = table.query(chat_partition(chat)).between(position(chat, member), MESSAGES_END);
-    messages.page(MAX_UNREAD).await?.items.iter().map(Stored::read).collect()
+    let page = messages.page(MAX_UNREAD).await?;
+    let messages = page.items.iter().map(Stored::read).collect::<Result<_, _>>()?;
+    Ok(Unread { messages, is_all: page.next.is_none() })
+}
+
+/// Counts the mentions of a user in the unread messages of a member up to one of them, by the pattern [`UNREAD`].
+pub async fn mentions_up_to(
+    access: &Access,
+    chat: ChatId,
+    member: &ChatMember,
+    user: UserId,
+    up_to: MessageId,
+) -> Result<u64, Error> {
+    let end = message_key(chat, up_to).sk.unwrap_or_default();
+    let range = access.table(&UNREAD, table_of(chat)).query(chat_partition(chat));
+    let range = range.between(position(chat, member), end);
+    let (mut number, mut after) = (0, None);
+    loop {
+        let page = range.clone().after(after).page(MAX_UNREAD).await?;
+        let messages: Vec<Message> = page.items.iter().map(Stored::read).collect::<Result<_, _>>()?;
+        number += mentions(&messages, user);
+        after = page.next;
+        if after.is_none() {
+            return Ok(number);
+        }
+    }
 }
 
 /// A text after the sort keys of all messages.

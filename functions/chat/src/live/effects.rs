@@ -16,6 +16,7 @@ use super::record::Record;
 use crate::names::{ChatId, GroupChatId, MessageId, NotificationId, PrivateChatId, SessionId, UserId};
 use crate::notifications::write::NewNotification;
 use crate::schema::{CHAT_REQUESTS, COMMUNITIES, GROUP_CHATS, LIVE, NOTIFICATIONS, PRIVATE_CHATS, USERS};
+use crate::users::SessionsFrom;
 
 /// One effect of a change. Each may happen again, since a record is delivered at least once.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,8 @@ pub enum Effect {
     Notify(NewNotification),
     /// The mentioned user gets a notification if still a member.
     Mention { chat: ChatId, message: MessageId, notification: NewNotification },
+    /// The user is mentioned in the message no more.
+    MentionRemoved { chat: ChatId, message: MessageId, user: UserId },
     /// Those who moderate the chat get a notification.
     NotifyModerators { chat: GroupChatId, target: String, actor: UserId },
     /// The user's subscriptions to the chat end.
@@ -38,6 +41,8 @@ pub enum Effect {
     EndPresence { chat: PrivateChatId, one: UserId, other: UserId },
     /// The connections of the user are closed, or those of one session.
     CloseConnections { user: UserId, session: Option<SessionId> },
+    /// The sessions of the user that are refused are deleted.
+    EndSessions { user: UserId, from: SessionsFrom },
     /// A connection of the user was opened or has ended.
     Connections { user: UserId, change: ConnectionChange },
 }

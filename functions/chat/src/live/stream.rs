@@ -29,10 +29,13 @@ use crate::group_chats::{ChatMember, GroupChat};
 use crate::keys::{GroupChatKey, member_key};
 use crate::messages::table_of;
 use crate::names::{ChatId, GroupChatId, MessageId, NotificationId, UserId};
-use crate::notifications::write::{NOTIFY, NOTIFY_MENTION, NewNotification, Source, notify, notify_mention};
+use crate::notifications::write::{
+    NOTIFY, NOTIFY_MENTION, NewNotification, Source, forget_mention, notify, notify_mention,
+};
 use crate::notifications::{NotificationType, read_key, unread_key};
 use crate::reading::UNREAD;
 use crate::schema::{GROUP_CHATS, NOTIFICATIONS, SYSTEM, TELL};
+use crate::sessions::end::{END_SESSIONS, end_refused};
 
 /// The group chat whose moderators are notified, and the members whose subscriptions may end.
 const PRESENT_STATE: AccessPattern =
@@ -58,6 +61,7 @@ pub fn handler() -> EventHandler {
         &MOVED,
         &END_SUBSCRIPTIONS,
         &CLOSE_CONNECTIONS,
+        &END_SESSIONS,
         &CONNECTIONS,
         &LAST_SEEN,
     ]);
@@ -116,9 +120,19 @@ impl Work {
     }
 }
 
-struct Notice {
-    notification: NewNotification,
-    mention: Option<(ChatId, MessageId)>,
+enum Notice {
+    New(NewNotification),
+    Mention(NewNotification, (ChatId, MessageId)),
+    MentionRemoved(UserId, (ChatId, MessageId)),
+}
+
+impl Notice {
+    fn user(&self) -> UserId {
+        match self {
+            Self::New(notification) | Self::Mention(notification, _) => notification.user,
+            Self::MentionRemoved(user, _) => *user,
+        }
+    }
 }
 
 /// The first record that must be delivered again. Records after it are delivered again with it.
@@ -173,9 +187,9 @@ impl Batch<'_> {
             let entry = NewEntry { key: record.event_key(), at: record.time(), event };
             work.entries.entry(feed).or_default().push((index, entry));
         };
-        let mut notify = |notification: NewNotification, mention| {
-            let notices = work.notices.entry(notification.user).or_default();
-            notices.push((index, Notice { notification, mention }));
+        let mut notify = |notice: Notice| {
+            let notices = work.notices.entry(notice.user()).or_default();
+            notices.push((index, notice));
         };
         match effect {
             Effect::Append { feed, event } => append(feed, event),
@@ -184,12 +198,13 @@ impl Batch<'_> {
                     append(Feed::User(user), Event::NotificationDeleted { notification_id: notification, rev });
                 }
             }
-            Effect::Notify(notification) => notify(notification, None),
-            Effect::Mention { chat, message, notification } => notify(notification, Some((chat, message))),
+            Effect::Notify(notification) => notify(Notice::New(notification)),
+            Effect::Mention { chat, message, notification } => notify(Notice::Mention(notification, (chat, message))),
+            Effect::MentionRemoved { chat, message, user } => notify(Notice::MentionRemoved(user, (chat, message))),
             Effect::NotifyModerators { chat, target, actor } => {
                 for user in self.moderators(chat).await? {
                     let (target, notification_type) = (target.clone(), NotificationType::RequestReceived);
-                    notify(NewNotification { user, notification_type, target, actor: Some(actor) }, None);
+                    notify(Notice::New(NewNotification { user, notification_type, target, actor: Some(actor) }));
                 }
             }
             Effect::Connections { user, change } => {
@@ -198,7 +213,8 @@ impl Batch<'_> {
             Effect::EndSubscriptions { .. }
             | Effect::EndFeed { .. }
             | Effect::EndPresence { .. }
-            | Effect::CloseConnections { .. } => work.ends.push((index, effect)),
+            | Effect::CloseConnections { .. }
+            | Effect::EndSessions { .. } => work.ends.push((index, effect)),
         }
         Ok(())
     }
@@ -242,14 +258,19 @@ impl Batch<'_> {
     }
 
     async fn notify(&self, notices: Vec<(usize, Notice)>) {
-        for (index, Notice { notification, mention }) in notices {
+        for (index, notice) in notices {
             let Some(record) = self.records.get(index) else { continue };
             let source = Source { key: &record.event_key(), time: record.time() };
-            let created = match mention {
-                Some((chat, message)) => notify_mention(self.access, source, &notification, chat, message).await,
-                None => notify(self.access, source, &notification).await,
+            let done = match notice {
+                Notice::New(notification) => notify(self.access, source, &notification).await,
+                Notice::Mention(notification, (chat, message)) => {
+                    notify_mention(self.access, source, &notification, chat, message).await
+                }
+                Notice::MentionRemoved(user, (chat, message)) => {
+                    forget_mention(self.access, source, user, chat, message).await
+                }
             };
-            self.failed.check(index, created);
+            self.failed.check(index, done);
         }
     }
 
@@ -288,6 +309,7 @@ impl Batch<'_> {
                 _ => end::end_presence(self.access, one, other).await,
             },
             Effect::CloseConnections { user, session } => end::close_connections(self.access, user, session).await,
+            Effect::EndSessions { user, from } => end_refused(self.access, user, &from).await,
             _ => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ use super::mark::count;
 use super::{Notification, NotificationType, unread_key};
 use crate::access::{
     GROUP_CHATS as ON_GROUP_CHATS, LIVE as ON_LIVE, NOTIFICATIONS as ON_NOTIFICATIONS,
-    PRIVATE_CHATS as ON_PRIVATE_CHATS,
+    PRIVATE_CHATS as ON_PRIVATE_CHATS, USERS as ON_USERS,
 };
 use crate::group_chats::ChatMember;
 use crate::keys::{MadeKey, member_key};
@@ -16,12 +16,13 @@ use crate::messages::table_of;
 use crate::names::{ChatId, MessageId, Millisecond, NotificationId, UserId};
 use crate::reading::unread;
 use crate::schema::{LIVE, NOTIFICATIONS};
+use crate::users::not_deleted;
 
-/// A notification, the guard that makes it unique, and the number of unread ones.
+/// A notification, the guard that makes it unique, the number of unread ones, and the check that the user is not deleted.
 pub const NOTIFY: AccessPattern =
-    AccessPattern::new("notify", &[ON_LIVE.put(), ON_NOTIFICATIONS.put(), ON_NOTIFICATIONS.update()]);
+    AccessPattern::new("notify", &[ON_LIVE.put(), ON_NOTIFICATIONS.put(), ON_NOTIFICATIONS.update(), ON_USERS.check()]);
 
-/// The notification of a mention, with the member who is mentioned.
+/// The notification of a mention, with the member who is mentioned, or the mention that was deleted.
 pub const NOTIFY_MENTION: AccessPattern = AccessPattern::new(
     "notifyMention",
     &[
@@ -30,6 +31,7 @@ pub const NOTIFY_MENTION: AccessPattern = AccessPattern::new(
         ON_LIVE.put(),
         ON_NOTIFICATIONS.put(),
         ON_NOTIFICATIONS.update(),
+        ON_USERS.check(),
         ON_GROUP_CHATS.update(),
         ON_PRIVATE_CHATS.update(),
     ],
@@ -81,10 +83,10 @@ impl NotificationType {
     }
 }
 
-/// Creates a notification, unless it was created before.
+/// Creates a notification, unless it was created before or the user is deleted.
 pub async fn notify(access: &Access, source: Source<'_>, new: &NewNotification) -> Result<(), Error> {
     match access.transact(&NOTIFY, &creation(access, source, new)?).await {
-        Err(error) if was_made(&error) => Ok(()),
+        Err(error) if is_moot(&error) => Ok(()),
         outcome => outcome.map(|_| ()),
     }
 }
@@ -112,18 +114,23 @@ pub async fn notify_mention(
             changes = changes.set("Hidden", flag(false));
         }
         if member.last_read_id < Some(message) {
-            // Marking messages as read may have counted this one already.
             let unread = unread(access, chat, &member).await?;
-            let mentions = unread.iter().filter(|unread| unread.mentions.contains(&new.user)).count();
-            let counted = unread.iter().any(|unread| unread.id == message).then_some(mentions as u64);
-            changes = changes.set("MentionsUnread", number(counted.unwrap_or(member.mentions_unread + 1)));
+            let known = unread.messages.iter().find(|unread| unread.id == message);
+            let mentions = match known {
+                // Marking messages as read may have counted this one already.
+                Some(_) if unread.is_all => unread.mentions(new.user),
+                // The message was edited or deleted meanwhile.
+                Some(known) if !known.mentions.contains(&new.user) => member.mentions_unread,
+                _ => member.mentions_unread + 1,
+            };
+            changes = changes.set("MentionsUnread", number(mentions));
         }
         if !changes.is_empty() {
             actions.push(Action::update(table, key, changes).if_unchanged(&stored));
         }
         match access.transact(&NOTIFY_MENTION, &actions).await {
             Ok(_) => return Ok(()),
-            Err(error) if was_made(&error) => return Ok(()),
+            Err(error) if is_moot(&error) => return Ok(()),
             // The member has read, sent or left meanwhile.
             Err(Error::ConditionFailed(_)) => {}
             Err(error) => return Err(error),
@@ -134,11 +141,52 @@ pub async fn notify_mention(
     }
 }
 
-/// Returns the guard, which comes first, the unread notification, and the change of their number.
+/// Subtracts a mention that is in the message no more, unless the member has read it.
+pub async fn forget_mention(
+    access: &Access,
+    source: Source<'_>,
+    user: UserId,
+    chat: ChatId,
+    message: MessageId,
+) -> Result<(), Error> {
+    let table = table_of(chat);
+    let mut backoff = Backoff::new();
+    loop {
+        let key = member_key(chat, user);
+        let Some(stored) = access.table(&NOTIFY_MENTION, table).get_consistent(key.clone()).await? else {
+            return Ok(());
+        };
+        let member: ChatMember = stored.read()?;
+        if member.last_read_id >= Some(message) || member.mentions_unread == 0 {
+            return Ok(());
+        }
+        let unread = unread(access, chat, &member).await?;
+        let mentions = if unread.is_all { unread.mentions(user) } else { member.mentions_unread - 1 };
+        if mentions == member.mentions_unread {
+            return Ok(());
+        }
+        let changes = Changes::new().set("MentionsUnread", number(mentions));
+        let update = Action::update(table, key, changes).if_unchanged(&stored);
+        // A record that is delivered again subtracts nothing again.
+        let id = NotificationId::derived(source.time, &format!("{}/{user}", source.key));
+        let actions = [guard(access, id)?, update];
+        match access.transact(&NOTIFY_MENTION, &actions).await {
+            Ok(_) => return Ok(()),
+            Err(error) if is_moot(&error) => return Ok(()),
+            // The member has read, sent or left meanwhile.
+            Err(Error::ConditionFailed(_)) => {}
+            Err(error) => return Err(error),
+        }
+        if !backoff.wait().await {
+            return Err(Error::Conflict);
+        }
+    }
+}
+
+/// Returns the guard, which comes first, the unread notification, the change of their number, and the check of the user.
 fn creation(access: &Access, source: Source<'_>, new: &NewNotification) -> Result<Vec<Action>, Error> {
     let NewNotification { user, notification_type, target, actor } = new.clone();
     let id = NotificationId::derived(source.time, &format!("{}/{user}", source.key));
-    let guard = Guard { expires: access.engines().clock.seconds() + GUARD_SECONDS };
     let notification = Notification {
         id,
         notification_type,
@@ -151,12 +199,23 @@ fn creation(access: &Access, source: Source<'_>, new: &NewNotification) -> Resul
         read_at: None,
     };
     Ok(vec![
-        Action::create(&LIVE, MadeKey { notification: id }, &guard)?,
+        guard(access, id)?,
         Action::create(&NOTIFICATIONS, unread_key(user, id), &notification)?,
         count(user, 1).or_absent(),
+        not_deleted(user),
     ])
 }
 
-fn was_made(error: &Error) -> bool {
-    error.failed(0).is_some_and(|failed| failed.cause == Cause::Exists)
+/// The place of the check that the user is not deleted among the actions.
+const OF_USER: usize = 3;
+
+/// Returns the item that keeps something from being done a second time.
+fn guard(access: &Access, id: NotificationId) -> Result<Action, Error> {
+    let guard = Guard { expires: access.engines().clock.seconds() + GUARD_SECONDS };
+    Action::create(&LIVE, MadeKey { notification: id }, &guard)
+}
+
+/// Whether it was done before, or the user is deleted.
+fn is_moot(error: &Error) -> bool {
+    error.failed(0).is_some_and(|failed| failed.cause == Cause::Exists) || error.failed(OF_USER).is_some()
 }

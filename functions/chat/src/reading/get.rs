@@ -23,7 +23,7 @@ pub fn route() -> Route {
 
 async fn get(cx: Context, Path(path): Path<ChatPath>) -> Result<Json<ReadState>, Problem> {
     let reader = membership(&cx, path.chat()?).await?;
-    let unread = unread(cx.access(), reader.chat, &reader.member).await?.len();
+    let unread = unread(cx.access(), reader.chat, &reader.member).await?.messages.len();
     Ok(Json(state(&cx, &reader, &reader.member, unread).await?))
 }
 

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::{Context, Fault, Json, Path, Problem, Route, Sample, problem};
 
 use super::get::{OTHER_POSITION, state};
-use super::{READ, ReadState, SAMPLE, UNREAD, unread};
+use super::{READ, ReadState, SAMPLE, UNREAD, mentions_up_to, unread};
 use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::group_chats::ChatMember;
@@ -48,13 +48,21 @@ async fn mark(
         let stored = find_member(cx.access(), chat, reader.caller.id).await?.ok_or_else(Problem::not_found)?;
         let before: ChatMember = stored.read()?;
         if before.last_read_id >= Some(up_to) {
-            let unread = unread(cx.access(), chat, &before).await?.len();
+            let unread = unread(cx.access(), chat, &before).await?.messages.len();
             return Ok(Json(state(&cx, &reader, &before, unread).await?));
         }
         let moved = ChatMember { last_read_id: Some(up_to), ..before.clone() };
         let unread = unread(cx.access(), chat, &moved).await?;
-        let mentions = unread.iter().filter(|message| message.mentions.contains(&reader.caller.id)).count();
-        let after = ChatMember { mentions_unread: mentions.try_into().unwrap_or(u64::MAX), ..moved };
+        let (user, counted) = (reader.caller.id, before.mentions_unread);
+        let mentions_unread = if unread.is_all {
+            unread.mentions(user)
+        } else if counted == 0 {
+            0
+        } else {
+            // Too many are left to look for mentions in all of them.
+            counted.saturating_sub(mentions_up_to(cx.access(), chat, &before, user, up_to).await?)
+        };
+        let after = ChatMember { mentions_unread, ..moved };
         let changes = Changes::between(&before, &after)?;
         let update = Action::update(table_of(chat), stored.key.clone(), changes).when(match before.last_read_id {
             Some(_) => Condition::AtMost("LastReadId", item::text(up_to.to_string())),
@@ -63,7 +71,7 @@ async fn mark(
         // A mention that comes in between is counted by the next attempt.
         let update = update.when(Condition::Equals("MentionsUnread", item::number(before.mentions_unread)));
         match cx.access().write(&MARK_READ, update).await {
-            Ok(_) => Ok(Json(state(&cx, &reader, &after, unread.len()).await?)),
+            Ok(_) => Ok(Json(state(&cx, &reader, &after, unread.messages.len()).await?)),
             Err(error) if error.failed(0).is_some() => Err(Problem::lost_race()),
             Err(error) => Err(error.into()),
         }

@@ -21,8 +21,12 @@ pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {
     // The removal of a message belongs to the deletion of its chat.
     let Some(new) = record.read_new::<Message>()? else { return Ok(Vec::new()) };
     let feeds = feeds(chat, &new.member_ids);
-    let Some(event) = event(chat, record.read_old()?.as_ref(), &new, record.rev()) else { return Ok(Vec::new()) };
+    let old = record.read_old::<Message>()?;
+    let Some(event) = event(chat, old.as_ref(), &new, record.rev()) else { return Ok(Vec::new()) };
     let mut effects = append(feeds, &event);
+    let before = old.into_iter().flat_map(|old| old.mentions);
+    let removed = before.filter(|user| *user != new.sender_id && !new.mentions.contains(user));
+    effects.extend(removed.map(|user| Effect::MentionRemoved { chat, message: id, user }));
     if matches!(event, Event::MessageCreated { .. }) {
         effects.extend(mentions(chat, id, &new));
     }

@@ -17,7 +17,11 @@ pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {
         let Some(old) = old else { return Ok(Vec::new()) };
         let deleted = old.deleted_at.is_none() && new.deleted_at.is_some();
         let banned = new.ban.is_some() && old.ban != new.ban;
-        return Ok(if deleted || banned { vec![Effect::CloseConnections { user, session: None }] } else { Vec::new() });
+        let close = (deleted || banned).then_some(Effect::CloseConnections { user, session: None });
+        // The end of each session closes its connections.
+        let from = new.sessions_from.filter(|from| old.sessions_from.as_ref() != Some(from));
+        let end = from.map(|from| Effect::EndSessions { user, from });
+        return Ok(close.into_iter().chain(end).collect());
     }
     if let Some(SessionKey { user, session }) = SessionKey::parse(&record.key) {
         let ended = record.new.is_none();

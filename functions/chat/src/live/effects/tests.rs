@@ -16,7 +16,7 @@ use crate::names::{CommunityId, RequestId};
 use crate::notifications::{Notification, NotificationType, UnreadCount};
 use crate::private_chats::PrivateChat;
 use crate::requests::{ChatRequest, RequestStatus};
-use crate::users::{Ban, Role, User};
+use crate::users::{Ban, Role, SessionsFrom, User};
 
 const REV: u64 = 3_534_451_200_000_000;
 
@@ -127,17 +127,24 @@ fn changes_of_a_message_are_told_by_what_changed() {
     let (ids, id) = (ids(), MessageId::at(9));
     let old = message(&ids, id);
     let chat = ChatId::Group(ids.group);
-    let told = |new: &Message| {
+    let all = |new: &Message| {
         let key = GroupChatMessageKey { chat: ids.group, time: id.time(), message: id };
-        let effects = of(&GROUP_CHATS, key, Some(old.clone()), Some(new.clone()));
-        effects.into_iter().map(|effect| match effect {
+        of(&GROUP_CHATS, key, Some(old.clone()), Some(new.clone()))
+    };
+    let told = |new: &Message| {
+        all(new).into_iter().filter_map(|effect| match effect {
             Effect::Append { feed, event } => {
                 assert_eq!(feed, Feed::GroupChat(ids.group));
-                event
+                Some(event)
             }
+            Effect::MentionRemoved { .. } => None,
             other => panic!("{other:?}"),
         })
     };
+    let mentioned = old.mentions.iter().filter(|user| **user != old.sender_id);
+    let removed: Vec<Effect> =
+        mentioned.map(|user| Effect::MentionRemoved { chat, message: id, user: *user }).collect();
+    assert!(!removed.is_empty());
     let edited = Message {
         content: Some("ho".to_owned()),
         editted: true,
@@ -145,13 +152,14 @@ fn changes_of_a_message_are_told_by_what_changed() {
         mentions: Default::default(),
         ..old.clone()
     };
+    assert_eq!(all(&edited)[1..], removed);
     assert!(told(&edited).eq([Event::MessageEdited { chat, message: view(&edited) }]));
     let reactions: BTreeMap<String, u64> = [("👍".to_owned(), 1)].into();
     let last_reaction = Some(LastReaction { by: ids.bob, kind: "👍".to_owned(), on: true });
     let reacted = Message { reactions: reactions.clone(), last_reaction, ..old.clone() };
     let (message_id, reaction) = (id, "👍".to_owned());
     let event = Event::Reaction { chat, message_id, user_id: ids.bob, reaction, on: true, reactions, rev: REV };
-    assert!(told(&reacted).eq([event]));
+    assert!(told(&reacted).eq([event]) && all(&reacted).len() == 1);
     let deleted = Message {
         content: None,
         mentions: Default::default(),
@@ -159,6 +167,7 @@ fn changes_of_a_message_are_told_by_what_changed() {
         deleted_by: Some(ids.bob),
         ..old.clone()
     };
+    assert_eq!(all(&deleted)[1..], removed);
     assert!(told(&deleted).eq([Event::MessageDeleted { chat, message_id, deleted_by: Some(ids.bob), rev: REV }]));
 }
 
@@ -392,8 +401,8 @@ fn connections_close_with_a_ban_a_deletion_and_the_end_of_a_session() {
         cover_photo_url: None,
         role: Role::User,
         ban: None,
+        sessions_from: None,
         created_at: String::new(),
-        last_seen_at: None,
         deleted_at: None,
     };
     let told = |new: User| of(&USERS, UserKey { user: ids.bob }, Some(old.clone()), Some(new));
@@ -401,7 +410,10 @@ fn connections_close_with_a_ban_a_deletion_and_the_end_of_a_session() {
     let ban = Some(Ban { reason: String::new(), by: ids.ann, until: None });
     assert_eq!(told(User { ban, ..old.clone() }), std::slice::from_ref(&close));
     assert_eq!(told(User { deleted_at: Some(String::new()), ..old.clone() }), [close]);
-    assert_eq!(told(User { last_seen_at: Some(String::new()), ..old.clone() }), []);
+    let from = SessionsFrom { at: "2026-03-01T10:00:00.000Z".to_owned(), kept: None };
+    let sessions_from = Some(from.clone());
+    assert_eq!(told(User { sessions_from, ..old.clone() }), [Effect::EndSessions { user: ids.bob, from }]);
+    assert_eq!(told(User { bio: Some(String::new()), ..old.clone() }), []);
     let session = SessionId::at(7);
     let key = || SessionKey { user: ids.bob, session };
     let item = || Some(BTreeMap::from([("Generation", 1)]));
