@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::conversation::{private_chat, react, send, sending};
 use super::export::{export, rows_that_name};
 use super::follower::open;
-use super::pictures::{objects, png, upload};
+use super::pictures::{objects, png, served, upload};
 use super::reports::{Place, place};
 use super::stage::{Chat, Member, id};
 use crate::harness::stopper::{Met, Stopper};
@@ -29,6 +29,8 @@ tests! { chat_erasure:
     community_is_not_handed_over_to_a_deleted_member,
     deleted_user_is_refused_and_cannot_come_back,
     removed_picture_is_gone,
+    deleted_former_founder_leaves_the_picture_of_the_community,
+    deleted_user_gets_no_notification_and_no_feed,
 }
 
 /// Longer than the lease of a worker that has died, and than any wait of the job.
@@ -303,6 +305,51 @@ async fn deleted_user_is_refused_and_cannot_come_back() {
     succeeded(&chat, &chat.ann.user, accepted.header("location"), RUN_JOBS).await;
     chat.ann.user.get("/chat/me").await.refused(403, "banned");
     chat.bob.user.get(accepted.header("location")).await.refused(404, "not-found");
+}
+
+async fn deleted_former_founder_leaves_the_picture_of_the_community() {
+    let chat = Chat::new().await;
+    let community = chat.ann.creates_community().await;
+    let path = format!("/chat/communities/{community}");
+    for kind in ["communityAvatar", "communityCover"] {
+        let new = json!({ "kind": kind, "communityId": community });
+        assert_eq!(upload(&chat.ann.user, new, &png(40, 40, [1, 2, 3, 255])).await["status"], "ready");
+    }
+    chat.bob.joins_community(&community).await.is(201);
+    let handed = chat.ann.user.patch(&path, json!({ "founderId": chat.bob.id })).await.is(200);
+    let accepted = chat.ann.user.call(Method::DELETE, "/chat/me").await.is(202);
+    succeeded(&chat, &chat.ann.user, accepted.header("location"), RUN_JOBS).await;
+    for url in ["avatarURL", "coverPhotoURL"] {
+        served(&chat.cairn, handed.text(url)).await;
+    }
+    let live = chat.cairn.table_of(&schema::LIVE).partitions().await;
+    assert!(!live.contains(&format!("USER#{}", chat.ann.id)), "{live:?}");
+}
+
+async fn deleted_user_gets_no_notification_and_no_feed() {
+    let chat = Chat::without_search().await;
+    let person = Person { roles: &["chat-admin"], ..Person::new("root") };
+    let admin = chat.cairn.person("administrator", person).await;
+    admin.get("/chat/me").await.is(200);
+    private_chat(&chat.bob, &chat.ann).await;
+    let body = json!({ "kind": "person", "targetId": chat.cy.id, "reason": "spam" });
+    let report = id(&chat.ann.user.post("/chat/reports", body).await.is(201));
+    chat.cairn.caught_up().await;
+    let feed = format!("user/{}", chat.ann.id);
+    let of_feed = || async {
+        let live = chat.cairn.table_of(&schema::LIVE).partitions().await;
+        live.into_iter().filter(|partition| partition.ends_with(&feed)).collect::<Vec<_>>()
+    };
+    assert!(of_feed().await.len() > 1);
+    let accepted = chat.ann.user.call(Method::DELETE, "/chat/me").await.is(202);
+    succeeded(&chat, &chat.ann.user, accepted.header("location"), RUN_JOBS).await;
+    chat.cairn.caught_up().await;
+    let settled = admin.post(&format!("/chat/reports/{report}/settle"), json!({ "status": "dismissed" })).await;
+    settled.is(200);
+    chat.cairn.caught_up().await;
+    let partitions = chat.cairn.table_of(&schema::NOTIFICATIONS).partitions().await;
+    assert!(!partitions.iter().any(|partition| partition.ends_with(&chat.ann.id)), "{partitions:?}");
+    assert_eq!(of_feed().await, Vec::<String>::new());
 }
 
 async fn removed_picture_is_gone() {

@@ -37,6 +37,7 @@ enum Part {
     Requests,
     Notifications,
     Communities,
+    Feed,
     Counters,
 }
 

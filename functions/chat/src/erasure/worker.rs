@@ -13,9 +13,10 @@ use crate::communities::departure::mark;
 use crate::exports::REMOVE_EXPORT;
 use crate::jobs::{ChatJobs, Lease};
 use crate::keys::{
-    CommunityMemberKey, ExportKey, GroupChatCountKey, MembershipCountKey, PictureKey, RequestGuardKey,
+    CommunityMemberKey, ExportKey, FeedHeadKey, GroupChatCountKey, MembershipCountKey, RequestGuardKey,
     RequestOfChatKey, UnreadCountKey, user_partition,
 };
+use crate::live::feed::Feed;
 use crate::names::{Millisecond, UserId};
 use crate::pictures::REMOVE_PICTURES;
 use crate::requests::ChatRequest;
@@ -61,6 +62,7 @@ impl Worker<ChatJobs> for DeleteUser {
             Part::PrivateChats => removal.private_chats(progress.after.take()).await?,
             Part::Requests => removal.requests().await?,
             Part::Notifications => removal.notifications().await?,
+            Part::Feed => removal.feed().await?,
             Part::Counters => removal.counters().await?,
         };
         let (actions, then) = match done {
@@ -101,16 +103,16 @@ impl Removal<'_> {
         }
         let live = self.access.table(&DELETE_USER, &schema::LIVE);
         let mut keys = Vec::new();
-        for prefix in ["PICTURE#", "EXPORT#"] {
-            let rows = live.query(user_partition(self.user)).begins_with(prefix).consistent().page(PAGE).await?;
-            keys.extend(rows.items.into_iter().map(|stored| stored.key));
+        let rows = |prefix| live.query(user_partition(self.user)).begins_with(prefix).consistent();
+        for picture in rows("PICTURE#").page(PAGE).await?.items {
+            pictures::remove_upload(self.access, &picture).await?;
+            keys.push(picture.key);
         }
-        for key in &keys {
-            if let Some(PictureKey { user, picture }) = PictureKey::parse(key) {
-                pictures::remove_upload(self.access, user, picture).await?;
-            } else if let Some(ExportKey { job, .. }) = ExportKey::parse(key) {
+        for export in rows("EXPORT#").page(PAGE).await?.items {
+            if let Some(ExportKey { job, .. }) = ExportKey::parse(&export.key) {
                 exports::remove(self.access, &REMOVE_EXPORT, job).await?;
             }
+            keys.push(export.key);
         }
         live.batch_delete(&keys).await?;
         Ok(if keys.is_empty() { Done::All(Vec::new()) } else { Done::Some(Vec::new(), None) })
@@ -184,6 +186,19 @@ impl Removal<'_> {
         Ok(Done::All(Vec::new()))
     }
 
+    /// Deletes the events for the user, which nobody reads any more.
+    async fn feed(&self) -> Result<Done, Problem> {
+        let (live, feed) = (self.access.table(&DELETE_USER, &schema::LIVE), Feed::User(self.user));
+        let page = live.query(format!("FEED#{feed}")).consistent().page(PAGE).await?;
+        let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
+        live.batch_delete(&keys).await?;
+        if page.next.is_some() {
+            return Ok(Done::Some(Vec::new(), None));
+        }
+        live.batch_delete(&[FeedHeadKey { feed }.key()]).await?;
+        Ok(Done::All(Vec::new()))
+    }
+
     async fn counters(&self) -> Result<Done, Problem> {
         let user = self.user;
         let communities = self.access.table(&DELETE_USER, &schema::COMMUNITIES);
@@ -203,7 +218,8 @@ impl Progress {
             Part::PrivateChats => Part::Requests,
             Part::Requests => Part::Notifications,
             Part::Notifications => Part::Communities,
-            Part::Communities => Part::Counters,
+            Part::Communities => Part::Feed,
+            Part::Feed => Part::Counters,
             Part::Counters if self.again => return Then::Succeed,
             Part::Counters => {
                 (self.part, self.again) = (Part::Sessions, true);

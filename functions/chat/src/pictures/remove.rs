@@ -1,9 +1,10 @@
 //! The removal of stored pictures.
 
-use table::{Access, AccessPattern, Error};
+use table::{Access, AccessPattern, EntityKey, Error, Stored};
 
-use super::{INCOMING, PICTURES, PictureSize, incoming, object, picture_at};
-use crate::names::{PictureId, UserId};
+use super::{INCOMING, PICTURES, Picture, PictureSize, PictureStatus, incoming, object, picture_at};
+use crate::keys::PictureKey;
+use crate::names::PictureId;
 use crate::schema::BUCKET;
 
 /// The removal of the files of pictures.
@@ -21,10 +22,14 @@ pub async fn remove(access: &Access, pattern: &'static AccessPattern, picture: P
     Ok(())
 }
 
-/// Deletes a picture with its uploaded file, if they exist.
-pub async fn remove_upload(access: &Access, user: UserId, picture: PictureId) -> Result<(), Error> {
-    access.objects(&REMOVE_UPLOADS, BUCKET, INCOMING.prefix).delete(&incoming(user, picture)).await?;
-    remove(access, &REMOVE_UPLOADS, picture).await
+/// Deletes the files of a user's picture, if they exist. The picture that a community has stays, since it may have another
+/// founder by now.
+pub async fn remove_upload(access: &Access, stored: &Stored) -> Result<(), Error> {
+    let Some(PictureKey { user, picture: id }) = PictureKey::parse(&stored.key) else { return Ok(()) };
+    access.objects(&REMOVE_UPLOADS, BUCKET, INCOMING.prefix).delete(&incoming(user, id)).await?;
+    let picture: Picture = stored.read()?;
+    let is_of_community = picture.community_id.is_some() && picture.status == PictureStatus::Ready;
+    if is_of_community { Ok(()) } else { remove(access, &REMOVE_UPLOADS, id).await }
 }
 
 /// Deletes the pictures at URLs that an owner had before a change and has no more. URLs of pictures that are stored
