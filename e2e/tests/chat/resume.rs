@@ -155,6 +155,7 @@ async fn stream_of<F>(table: &table::schema::Table, chat: &Chat, function: Arc<F
         },
         // Small batches, so that the burst needs many.
         settings: Settings { batch_records: 20, ..Settings::default() },
+        arrivals: None,
         clock: engines.clock.clone(),
     }
 }
