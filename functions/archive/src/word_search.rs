@@ -119,9 +119,10 @@ impl Searched {
 
     /// The clause of one word: the best of what it is in a document counts.
     fn clause(self, word: &str) -> Value {
-        let names = self.names.iter().flat_map(|field| {
-            [scored(NAME, json!({ "term": { *field: word } })), scored(PREFIX, prefix(field, word))]
-        });
+        let names = self
+            .names
+            .iter()
+            .flat_map(|field| [scored(NAME, json!({ "term": { *field: word } })), scored(PREFIX, prefix(field, word))]);
         let others = self.others.iter().map(|field| scored(OTHER, json!({ "term": { *field: word } })));
         json!({ "dis_max": { "queries": names.chain(others).collect::<Vec<_>>() } })
     }

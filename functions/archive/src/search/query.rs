@@ -6,8 +6,8 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use web::{Fault, Limit};
 
-use super::size;
 use super::criteria::{Criteria, EventCriteria, Missing, PersonCriteria, PlaceCriteria, Relation, RelationCriteria};
+use super::size;
 use crate::dates;
 use crate::fold::words;
 use crate::mapping::PersonRole;
