@@ -58,7 +58,7 @@ impl Rules for PlacePatch {
 
 pub fn route() -> Route {
     Route::patch("updatePlace", ONE, SIGNED_IN, update)
-        .summary("Update a place. Only one without places inside can be renamed or moved, and only one without records moved")
+        .summary("Update a place. One with places inside is not renamed or moved, one with records not moved")
         .patterns(&[&CALLER, &UPDATE_PLACE, &SEARCH])
         .timeout(TIMEOUT)
         .problems(&[
