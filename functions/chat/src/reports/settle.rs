@@ -54,6 +54,13 @@ struct Settle {
     reason: Option<String>,
 }
 
+impl Settle {
+    /// Returns the measures about the person.
+    fn about_person(&self) -> BTreeSet<Measure> {
+        self.measures.iter().copied().filter(|measure| *measure != Measure::DeleteMessage).collect()
+    }
+}
+
 impl Rules for Settle {
     fn faults(&self) -> Vec<Fault> {
         self.reason.as_deref().and_then(|reason| name_fault("/reason", reason)).into_iter().collect()
@@ -109,7 +116,8 @@ async fn settle(
                 return Err(Problem::forbidden("Only moderators and administrators settle reports."));
             }
             // An earlier request of the caller has closed the report, and was stopped before it took all measures.
-            if !found.report.pending_measures.is_empty() && found.report.settled_by == Some(caller.id) {
+            let pending = &found.report.pending_measures;
+            if !pending.is_empty() && *pending == settle.about_person() && found.report.settled_by == Some(caller.id) {
                 return Ok((caller, found.community, found.report));
             }
             require_open(&found.report)?;
@@ -162,12 +170,7 @@ async fn close(
         },
         settled_by: Some(caller.id),
         settled_at: Some(now.to_string()),
-        pending_measures: settle
-            .measures
-            .iter()
-            .copied()
-            .filter(|measure| *measure != Measure::DeleteMessage)
-            .collect(),
+        pending_measures: settle.about_person(),
         ..report
     };
     let mut own = vec![
