@@ -234,9 +234,11 @@ async fn without_schedule() -> Stage {
 
 async fn leaving_is_resumed_by_the_same_request() {
     let stage = without_schedule().await;
-    let (ann, bob) = (&stage.chat.ann, &stage.chat.bob);
+    let (ann, bob, cy) = (&stage.chat.ann, &stage.chat.bob, &stage.chat.cy);
     stage.bob_joins().await;
-    let message = send(&bob.user, &format!("/chat/groupchats/{}", stage.open[0]), "Buy moss").await;
+    cy.joins_community(&stage.community).await.is(201);
+    cy.joins_group_chat(&stage.open[0]).await.is(201);
+    let message = send(&cy.user, &format!("/chat/groupchats/{}", stage.open[0]), "Buy moss").await;
     let chat = format!("groupchat/{}", stage.open[0]);
     let about = json!({ "kind": "message", "targetId": message["id"], "chat": chat, "reason": "spam" });
     let report = id(&ann.user.post("/chat/reports", about).await.is(201));

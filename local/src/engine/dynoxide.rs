@@ -58,7 +58,9 @@ impl Dynoxide {
         let (stop, stopped) = oneshot::channel();
         let served = database.clone();
         let arrivals = Arc::<Arrivals>::default();
-        let (noticed, commits) = (Arc::clone(&arrivals), watching(&name).map_err(|error| failed(&error))?);
+        // Connections to a database in memory lock each other's tables while they read.
+        let commits = file.map(Connection::open).transpose().map_err(|error| failed(&error))?;
+        let noticed = Arc::clone(&arrivals);
         // SQLite's calls block, so they run in a thread of their own.
         let thread = std::thread::Builder::new()
             .name("dynoxide".to_owned())
@@ -78,9 +80,9 @@ impl Dynoxide {
     }
 
     /// Returns the number of the last record of a table's stream, which changes within some hundredths of a second after
-    /// records arrive.
-    pub fn arrivals(&self, table: &str) -> watch::Receiver<Option<i64>> {
-        self.arrivals.of_table(table)
+    /// records arrive. None for a database in memory.
+    pub fn arrivals(&self, table: &str) -> Option<watch::Receiver<Option<i64>>> {
+        self.file.as_ref().map(|_| self.arrivals.of_table(table))
     }
 
     /// Deletes expired items, as DynamoDB does by itself. Returns their number.
@@ -121,7 +123,7 @@ fn serve(
     database: Database,
     stopped: oneshot::Receiver<()>,
     arrivals: &Arrivals,
-    commits: Connection,
+    commits: Option<Connection>,
 ) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -135,13 +137,19 @@ fn serve(
         let stopped = async {
             let _ = stopped.await;
         };
+        let follow = async {
+            match commits {
+                Some(commits) => arrivals.follow(commits).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             served = dynoxide::server::serve_with_shutdown(listener, database, stopped) => {
                 if let Err(error) = served {
                     tracing::error!(%error, "dynoxide failed");
                 }
             }
-            () = arrivals.follow(commits) => {}
+            () = follow => {}
         }
     });
 }
@@ -164,14 +172,6 @@ fn index_streams(file: &str) -> rusqlite::Result<()> {
         "CREATE INDEX IF NOT EXISTS cairn_stream_position
          ON _stream_records (table_name, CAST(sequence_number AS INTEGER))",
     )
-}
-
-/// Opens a connection that only looks for commits. A database in memory would lock the tables that it reads, and a write
-/// that meets a lock fails.
-fn watching(file: &str) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(file)?;
-    connection.pragma_update(None, "read_uncommitted", true)?;
-    Ok(connection)
 }
 
 /// Creates an index in the order in which a segment is scanned.

@@ -188,7 +188,7 @@ impl Reader {
                 "`cairn local reset` starts over",
             )
         })?;
-        let arrivals = dynoxide.map(|dynoxide| dynoxide.arrivals(&table));
+        let arrivals = dynoxide.and_then(|dynoxide| dynoxide.arrivals(&table));
         Ok(Stream {
             client: self.client,
             table,

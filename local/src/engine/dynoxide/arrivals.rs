@@ -30,7 +30,7 @@ impl Arrivals {
         loop {
             interval.tick().await;
             if let Err(error) = self.look(&connection, &mut seen) {
-                // A table that is being created is locked. Readers look every few seconds in any case.
+                // Readers look every few seconds in any case.
                 tracing::debug!(%error, "looking for stream records failed; will retry");
                 seen = None;
             }
