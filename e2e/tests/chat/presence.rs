@@ -53,7 +53,7 @@ async fn last_connection_that_ends_leaves_the_entity_tag_of_its_user() {
     let (path, own) = (format!("/chat/users/{}", chat.bob.id), chat.bob.user.get("/chat/me").await.is(200).tag());
     let seen = chat.cy.user.get(&path).await.is(200).tag();
     open(&chat.bob).await.close().await;
-    // The time is written before this is told.
+    // The function writes the time before it sends this frame.
     frame_of(&mut ann, |frame| frame["type"] == "presence" && frame["online"] == false).await;
     chat.cairn.caught_up().await;
     assert_eq!(chat.cy.user.get(&path).await.is(200).tag(), seen);

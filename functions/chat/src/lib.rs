@@ -19,7 +19,6 @@ pub mod me;
 pub mod messages;
 mod moderators;
 pub mod names;
-mod networks;
 pub mod notifications;
 pub mod password_resets;
 pub mod passwords;

@@ -1,5 +1,7 @@
 //! Rate limits of users and networks. A counter begins with the first action of a period and expires with it.
 
+use std::net::Ipv4Addr;
+
 use http::header;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -12,6 +14,9 @@ use web::{Context, Kind, Problem, problem};
 use crate::access::LIVE as ON_LIVE;
 use crate::keys::RateKey;
 use crate::schema::LIVE;
+
+/// What people behind one address share, and what one person can change within: the first 24 bits of an IPv4 address.
+pub const NETWORK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
 
 /// The counters of limits.
 pub const COUNT: AccessPattern = AccessPattern::new("count", &[ON_LIVE.update(), ON_LIVE.put()]);

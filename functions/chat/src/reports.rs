@@ -87,7 +87,8 @@ pub struct Report {
     pub settled_by: Option<UserId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settled_at: Option<String>,
-    /// The measures about the person that whoever has settled the report was still to take.
+    /// The measures about the person that a settled report still requires. They are taken after it is closed, so some are left if
+    /// the request was stopped.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub pending_measures: BTreeSet<Measure>,
     /// Seconds since 1970.

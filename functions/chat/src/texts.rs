@@ -6,10 +6,14 @@ use web::visible::is_readable;
 /// Returns the fault of a text without a visible character, or with a control character that does not belong into a text.
 /// The schema checks its length.
 pub fn text_fault(pointer: &str, text: &str) -> Option<Fault> {
-    let is_control = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    let is_faulty = !is_readable(text) || text.chars().any(is_control);
+    let is_faulty = !is_readable(text) || has_controls(text);
     let detail = "must have a visible character, and no control characters but newline and tab";
     is_faulty.then(|| Fault::pointer(pointer, detail))
+}
+
+/// Whether a text has control characters other than newline and tab.
+pub fn has_controls(text: &str) -> bool {
+    text.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\t'))
 }
 
 /// Returns the fault of a text that may be empty.

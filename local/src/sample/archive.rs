@@ -299,3 +299,46 @@ impl Target {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of a register, without their headers.
+    fn rows(register: &Register) -> Vec<String> {
+        let posts = register.posts(Size::World).unwrap();
+        let headers: Vec<&str> = posts.iter().filter_map(|post| post.file.lines().next()).collect();
+        assert!(headers.windows(2).all(|pair| pair[0] == pair[1]), "{headers:?}");
+        posts.iter().flat_map(|post| post.file.lines().skip(1)).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn large_registers_continue_the_small_ones() {
+        let numbers = REGISTERS.iter().map(|register| rows(register).len());
+        assert_eq!(numbers.collect::<Vec<_>>(), [30_208, 10_099, 10_102]);
+        for (register, letter) in REGISTERS.iter().zip(["C", "B", "P"]) {
+            for (row, number) in rows(register).iter().zip(1..) {
+                assert!(row.contains(&format!("{letter}{number:05},")), "{row}");
+            }
+        }
+    }
+
+    #[test]
+    fn posts_are_named_by_their_first_and_last_numbers() {
+        for register in &REGISTERS {
+            for post in register.posts(Size::World).unwrap() {
+                // Households and parties have a number of their own, baptisms that of their entry.
+                let number = |row: &str| {
+                    let mut cells = row.split(',');
+                    let number = match register.category {
+                        "Passenger lists" => cells.nth(1),
+                        _ => cells.next(),
+                    };
+                    number.unwrap().trim_start_matches(['B', '0']).to_owned()
+                };
+                let ends = [post.file.lines().nth(1), post.file.lines().last()].map(|row| number(row.unwrap()));
+                assert!(post.name.ends_with(&format!(" {} to {}", ends[0], ends[1])), "{} {ends:?}", post.name);
+            }
+        }
+    }
+}

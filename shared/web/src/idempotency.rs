@@ -1,5 +1,7 @@
 //! The `Idempotency-Key` header of a request that creates an item.
 
+use std::net::Ipv4Addr;
+
 use http::HeaderMap;
 use sha2::{Digest, Sha256};
 use table::idempotency::Idempotency;
@@ -34,7 +36,7 @@ impl Context {
         // Callers without a token have nothing else that tells them apart. `network ` begins no issuer.
         let caller = match self.principal.known() {
             Some(_) => self.principal.text().to_owned(),
-            None => format!("network {}", self.network()),
+            None => format!("network {}", self.network(Ipv4Addr::BROADCAST)),
         };
         Some(Idempotency { caller, operation: self.declared.operation, key, fingerprint })
     }

@@ -12,7 +12,8 @@ pub const IN_USE: Kind = Kind::new(409, "in-use", "The place is in use");
 
 /// 409 while search finds a record or a collection of this place.
 pub async fn require_unused(access: &Access, place: PlaceId) -> Result<(), Problem> {
-    let detail = "Records or collections name the place, as many as `uses` says. Name the place that replaces it as `replacedBy`.";
+    let detail = "Records or collections name the place, as many as `uses` says. Name the place that replaces it as \
+                  `replacedBy`.";
     require_none(access, vec![of_record(place), json!({ "term": { "placeId": place } })], detail).await
 }
 

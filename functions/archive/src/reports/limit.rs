@@ -1,5 +1,7 @@
 //! The limit of reports: 20 an hour from a caller and network. A counter for each source and hour expires by itself.
 
+use std::net::Ipv4Addr;
+
 use table::item::number;
 use table::schema::EXPIRES;
 use table::{Action, Changes, Condition, EntityKey, Key};
@@ -30,7 +32,7 @@ impl Source {
     pub fn of(cx: &Context) -> Self {
         let hour = cx.engines().clock.seconds().div_euclid(HOUR);
         let secret = cx.engines().config.cursor_secrets.first().map_or("", String::as_str);
-        let parts = [secret, &hour.to_string(), &cx.network(), cx.principal().text()];
+        let parts = [secret, &hour.to_string(), &cx.network(Ipv4Addr::BROADCAST), cx.principal().text()];
         Self { source: ReportSource::of(&parts), hour }
     }
 

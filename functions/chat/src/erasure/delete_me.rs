@@ -26,9 +26,8 @@ const DELETE_ME: AccessPattern = AccessPattern::new(
     &[USERS.get(), USERS.update(), USERS.delete(), COMMUNITIES.check(), GROUP_CHATS.check(), LIVE.put()],
 );
 
-/// The personal data in the item of a user. `LastSeenAt` is in items of earlier releases only.
-const PERSONAL: [&str; 8] =
-    ["Name", "PasswordHash", "Email", "Bio", "Location", "AvatarURL", "CoverPhotoURL", "LastSeenAt"];
+/// The personal data in the item of a user.
+const PERSONAL: [&str; 7] = ["Name", "PasswordHash", "Email", "Bio", "Location", "AvatarURL", "CoverPhotoURL"];
 
 pub fn route() -> Route {
     Route::delete("deleteMe", ME, SIGNED_IN, delete)

@@ -186,7 +186,7 @@ impl Removal<'_> {
         Ok(Done::All(Vec::new()))
     }
 
-    /// Deletes the events for the user, which nobody reads any more.
+    /// Deletes the feed of the user, whom nobody follows any more.
     async fn feed(&self) -> Result<Done, Problem> {
         let (live, feed) = (self.access.table(&DELETE_USER, &schema::LIVE), Feed::User(self.user));
         let page = live.query(format!("FEED#{feed}")).consistent().page(PAGE).await?;

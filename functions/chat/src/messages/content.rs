@@ -2,12 +2,13 @@
 
 use web::Fault;
 
+use crate::texts::has_controls;
+
 /// Returns the fault of a content, if it has one. The schema checks its length.
 pub fn fault(pointer: &str, content: &str) -> Option<Fault> {
-    let is_refused = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
     if content.trim().is_empty() {
         Some(Fault::pointer(pointer, "must not be blank"))
-    } else if content.chars().any(is_refused) {
+    } else if has_controls(content) {
         Some(Fault::pointer(pointer, "must not have control characters but newlines and tabs"))
     } else {
         None

@@ -86,7 +86,7 @@ impl NotificationType {
 /// Creates a notification, unless it was created before or the user is deleted.
 pub async fn notify(access: &Access, source: Source<'_>, new: &NewNotification) -> Result<(), Error> {
     match access.transact(&NOTIFY, &creation(access, source, new)?).await {
-        Err(error) if is_moot(&error) => Ok(()),
+        Err(error) if is_not_needed(&error) => Ok(()),
         outcome => outcome.map(|_| ()),
     }
 }
@@ -128,12 +128,8 @@ pub async fn notify_mention(
         if !changes.is_empty() {
             actions.push(Action::update(table, key, changes).if_unchanged(&stored));
         }
-        match access.transact(&NOTIFY_MENTION, &actions).await {
-            Ok(_) => return Ok(()),
-            Err(error) if is_moot(&error) => return Ok(()),
-            // The member has read, sent or left meanwhile.
-            Err(Error::ConditionFailed(_)) => {}
-            Err(error) => return Err(error),
+        if write_mention(access, &actions).await? {
+            return Ok(());
         }
         if !backoff.wait().await {
             return Err(Error::Conflict);
@@ -170,16 +166,22 @@ pub async fn forget_mention(
         // A record that is delivered again subtracts nothing again.
         let id = NotificationId::derived(source.time, &format!("{}/{user}", source.key));
         let actions = [guard(access, id)?, update];
-        match access.transact(&NOTIFY_MENTION, &actions).await {
-            Ok(_) => return Ok(()),
-            Err(error) if is_moot(&error) => return Ok(()),
-            // The member has read, sent or left meanwhile.
-            Err(Error::ConditionFailed(_)) => {}
-            Err(error) => return Err(error),
+        if write_mention(access, &actions).await? {
+            return Ok(());
         }
         if !backoff.wait().await {
             return Err(Error::Conflict);
         }
+    }
+}
+
+/// Writes what a mention changes, unless that is not needed. Returns false if the member has read, sent or left meanwhile.
+async fn write_mention(access: &Access, actions: &[Action]) -> Result<bool, Error> {
+    match access.transact(&NOTIFY_MENTION, actions).await {
+        Ok(_) => Ok(true),
+        Err(error) if is_not_needed(&error) => Ok(true),
+        Err(Error::ConditionFailed(_)) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -216,6 +218,6 @@ fn guard(access: &Access, id: NotificationId) -> Result<Action, Error> {
 }
 
 /// Whether it was done before, or the user is deleted.
-fn is_moot(error: &Error) -> bool {
+fn is_not_needed(error: &Error) -> bool {
     error.failed(0).is_some_and(|failed| failed.cause == Cause::Exists) || error.failed(OF_USER).is_some()
 }

@@ -16,7 +16,7 @@ use crate::names::UserId;
 use crate::passwords::{BAD_CREDENTIALS, Password, is_outdated};
 use crate::schema::{self, IDENTITY};
 use crate::users::{Guard, User};
-use crate::{networks, rates, usernames};
+use crate::{rates, usernames};
 
 pub const TOO_MANY_ATTEMPTS: Kind = Kind::new(429, "too-many-attempts", "Too many failed logins");
 
@@ -45,7 +45,7 @@ pub fn route() -> Route {
 async fn log_in(cx: Context, Json(request): Json<LoginRequest>) -> Result<Created<Tokens>, Problem> {
     require_own_login(&cx.engines().config)?;
     let login = request.login.to_lowercase();
-    let network = networks::of(&cx);
+    let network = cx.network(rates::NETWORK);
     let user = find(&cx, &login).await?;
     // Username and address of a user count together.
     let whom = user.as_ref().map_or_else(|| login.clone(), |user| user.id.to_string());

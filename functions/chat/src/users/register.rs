@@ -15,7 +15,7 @@ use crate::me::Me;
 use crate::names::UserId;
 use crate::passwords::Password;
 use crate::usernames::{address_fault, address_key, username_fault};
-use crate::{networks, rates, schema, usernames};
+use crate::{rates, schema, usernames};
 
 /// A new user with a unique username and a unique address.
 const REGISTER: AccessPattern = AccessPattern::new("register", &[USERS.put()]);
@@ -69,7 +69,7 @@ pub fn route() -> Route {
 
 async fn register(cx: Context, Valid(Json(registration)): Valid<Json<Registration>>) -> Result<Created<Me>, Problem> {
     require_own_login(&cx.engines().config)?;
-    rates::count(&cx, &rates::REGISTRATIONS, &[&networks::of(&cx)]).await?;
+    rates::count(&cx, &rates::REGISTRATIONS, &[&cx.network(rates::NETWORK)]).await?;
     let Registration { username, name, email, password } = registration;
     let id = UserId::now(&cx.engines().clock);
     let user = User {

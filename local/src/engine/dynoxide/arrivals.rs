@@ -22,7 +22,7 @@ impl Arrivals {
         tables.entry(table.to_owned()).or_insert_with(|| watch::channel(None).0).subscribe()
     }
 
-    /// Follows the commits of other connections to the same database, for ever.
+    /// Follows the commits of other connections to the same database until the future is dropped.
     pub(super) async fn follow(&self, connection: Connection) {
         let mut interval = interval(INTERVAL);
         interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
