@@ -182,6 +182,15 @@ try {
     assert.ok(lowest >= 4.5, `the contrast is ${lowest} in the ${colorScheme} scheme`)
   }
   step('the contrast suffices in both colour schemes')
+
+  await bob.page.getByRole('button', { name: 'Sign out' }).focus()
+  await bob.page.keyboard.press('Enter')
+  await bob.page.getByRole('textbox', { name: 'Token' }).waitFor()
+  const left = await bob.page.locator('body').textContent()
+  for (const text of ['ferry', 'Three.', ann.username, bob.username]) {
+    assert.ok(!left.includes(text), `the page still has ${text}`)
+  }
+  step('nothing of the conversation is in the page after signing out')
   assert.deepEqual(problems, [], 'the browser has complained')
 } finally {
   await browser.close()
