@@ -3,6 +3,7 @@
 mod catalog;
 mod corrected;
 mod costs;
+mod inspection;
 mod lists;
 mod outages;
 mod people;
@@ -25,6 +26,7 @@ pub fn tests() -> Vec<Test> {
     let themes = [
         catalog::tests(),
         posts::tests(),
+        inspection::tests(),
         publishing::tests(),
         publishing_runs::tests(),
         outages::tests(),

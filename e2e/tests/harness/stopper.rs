@@ -1,4 +1,4 @@
-//! A DynamoDB in front of which a worker stops: a proxy that never answers one of its writes.
+//! A DynamoDB in front of which a worker stops: a proxy that does not answer one of its writes, or answers it late.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -68,6 +68,7 @@ struct Shared {
     holds: Holds,
     writes: AtomicUsize,
     stopped: Notify,
+    resumed: Notify,
     /// Whether a write was held. Its sender sends no further requests.
     dead: AtomicBool,
     /// Whether the held write is a batch of several items.
@@ -100,9 +101,9 @@ impl Stopper {
     }
 
     async fn start(operations: &'static [&'static str], target: String, holds: Holds) -> Self {
-        let (writes, stopped) = (AtomicUsize::new(0), Notify::new());
+        let (writes, stopped, resumed) = (AtomicUsize::new(0), Notify::new(), Notify::new());
         let (dead, batch) = (AtomicBool::new(false), AtomicBool::new(false));
-        let shared = Arc::new(Shared { target, operations, holds, writes, stopped, dead, batch });
+        let shared = Arc::new(Shared { target, operations, holds, writes, stopped, resumed, dead, batch });
         let serving = Arc::clone(&shared);
         let server = Server::start(move |request| answer(Arc::clone(&serving), request)).await;
         Self { url: server.url.clone(), shared, _server: server }
@@ -116,6 +117,11 @@ impl Stopper {
     /// Waits until the write is held.
     pub async fn stopped(&self) {
         self.shared.stopped.notified().await;
+    }
+
+    /// Lets the held write go on. Its sender was slow, and has not died.
+    pub fn resume(&self) {
+        self.shared.resumed.notify_one();
     }
 
     /// Whether the held write can be half carried out.
@@ -149,7 +155,7 @@ async fn answer(
     }
     let body = if moment == Some(Moment::HalfDone) { half(&mut parts, &body) } else { body };
     let answer = pass_on(shared.target.clone(), parts, body).await?;
-    if moment.is_some() {
+    if moment.is_some_and(|moment| moment != Moment::BeforeItIsSent) {
         shared.stop().await;
     }
     Ok(answer)
@@ -159,7 +165,8 @@ impl Shared {
     async fn stop(&self) {
         self.dead.store(true, Ordering::SeqCst);
         self.stopped.notify_one();
-        std::future::pending::<()>().await;
+        self.resumed.notified().await;
+        self.dead.store(false, Ordering::SeqCst);
     }
 }
 

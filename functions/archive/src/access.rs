@@ -113,6 +113,7 @@ pub const INSPECT_FILE: AccessPattern = AccessPattern::new(
         FILES.head(),
         FILES.list(),
         FILES.put(),
+        FILES.delete(),
     ],
 );
 

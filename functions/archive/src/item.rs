@@ -110,7 +110,8 @@ pub struct Post {
     /// The file that the next run publishes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PostFile>,
-    /// The SHA-256 of former files that a later one replaced before a run used them. They go with the post.
+    /// The SHA-256 of files that no run uses: a later one replaced them, or they are not stored yet. They go with the
+    /// post.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub unused_files: BTreeSet<String>,
     pub status: PostStatus,

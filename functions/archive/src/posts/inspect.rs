@@ -28,26 +28,55 @@ async fn inspect(access: &Access, object: &str) -> Result<(), Problem> {
     let Some(name) = object.strip_prefix(INCOMING.prefix) else { return Ok(()) };
     let Some((post, upload)) = name.split_once('/') else { return Ok(()) };
     let (Ok(post), Ok(upload)) = (post.parse::<PostId>(), upload.parse::<UploadId>()) else { return Ok(()) };
+    let mut last_read = None;
+    let mut stored_as: Option<String> = None;
     loop {
         let archive = access.table(&INSPECT_FILE, &ARCHIVE);
         let stored = archive.get_consistent(PostKey { post }.key()).await?;
         let before = stored.as_ref().map(|stored| stored.read::<Post>()).transpose()?;
-        let (Some(stored), Some(before)) = (stored, before) else { break };
-        let expected = before.upload.as_ref().filter(|expected| expected.id == upload && expected.refused.is_none());
-        let Some(expected) = expected else { break };
-        let Some(found) = take(access, name, expected, before.csv_options.unwrap_or_default(), post).await? else {
+        let (Some(stored), Some(before)) = (stored, before) else {
+            // The post was deleted meanwhile, and what it had was deleted before.
+            if let Some(sha256) = &stored_as {
+                access.objects(&INSPECT_FILE, BUCKET, FILES.prefix).delete(&file_name(post, sha256)).await?;
+            }
             break;
         };
+        let expected = before.upload.as_ref().filter(|expected| expected.id == upload && expected.refused.is_none());
+        let Some(expected) = expected else { break };
+        let options = before.csv_options.unwrap_or_default();
+        let found = match last_read.take() {
+            Some((read_with, found)) if read_with == options => found,
+            _ => match read(access, name, expected, options).await? {
+                Some(found) => found,
+                None => break,
+            },
+        };
+        last_read = Some((options, found.clone()));
         let mut after = before.clone();
-        match found {
-            Ok(file) => replace_file(&mut after, file),
-            Err(reason) => after.upload = Some(Upload { refused: Some(reason), ..expected.clone() }),
-        }
+        let is_last = match found {
+            Ok(file) if names(&before, &file.sha256) => {
+                if !copy(access, name, file.bytes, &file_name(post, &file.sha256)).await? {
+                    break;
+                }
+                stored_as = Some(file.sha256.clone());
+                replace_file(&mut after, file);
+                true
+            }
+            // The post names a file before it is stored. So the end of the post deletes it, whatever comes between.
+            Ok(file) => {
+                after.unused_files.insert(file.sha256);
+                false
+            }
+            Err(reason) => {
+                after.upload = Some(Upload { refused: Some(reason), ..expected.clone() });
+                true
+            }
+        };
         let update = Action::update(&ARCHIVE, stored.key.clone(), Changes::between(&before, &after)?);
         match access.write(&INSPECT_FILE, update.if_unchanged(&stored)).await {
-            Ok(_) | Err(Error::NotFound) => break,
-            // The post has changed, and with it perhaps the upload that it expects.
-            Err(Error::Stale { .. } | Error::ConditionFailed(_)) => {}
+            Ok(_) if is_last => break,
+            // If it failed, the post has changed, and with it perhaps the upload that it expects, or it is deleted.
+            Ok(_) | Err(Error::NotFound | Error::Stale { .. } | Error::ConditionFailed(_)) => {}
             Err(error) => return Err(error.into()),
         }
     }
@@ -75,6 +104,11 @@ pub async fn inspect_again(
     inspector.finish().map_err(refused)
 }
 
+/// Whether the end of a post deletes this file.
+fn names(post: &Post, sha256: &str) -> bool {
+    post.unused_files.contains(sha256) || post.file.as_ref().is_some_and(|file| file.sha256 == sha256)
+}
+
 /// Makes a file the post's.
 fn replace_file(post: &mut Post, file: PostFile) {
     post.upload = None;
@@ -89,13 +123,12 @@ fn replace_file(post: &mut Post, file: PostFile) {
     post.file = Some(PostFile { is_in_run, ..file });
 }
 
-/// Reads a file and stores it under its digest. None if it is gone. The error is why it is refused.
-async fn take(
+/// Reads a file. None if it is gone. The error is why it is refused.
+async fn read(
     access: &Access,
     name: &str,
     expected: &Upload,
     options: CsvOptions,
-    post: PostId,
 ) -> Result<Option<Result<PostFile, String>>, Problem> {
     let incoming = access.objects(&INSPECT_FILE, BUCKET, INCOMING.prefix);
     let bytes = match incoming.head(name).await {
@@ -124,9 +157,6 @@ async fn take(
         Err(refusal) => return Ok(Some(Err(refusal.text()))),
     };
     let sha256 = hex(&hash.finalize());
-    if !copy(access, name, bytes, &file_name(post, &sha256)).await? {
-        return Ok(None);
-    }
     let uploaded_at = table::clock::rfc3339(access.engines().clock.now());
     Ok(Some(Ok(PostFile { sha256, bytes, inspection, uploaded_at, is_in_run: false })))
 }
