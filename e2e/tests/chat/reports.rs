@@ -29,6 +29,7 @@ tests! { chat_reports:
     moderator_of_a_group_chat_neither_removes_nor_bans_from_its_community,
     list_of_a_group_chats_reports_is_deleted_with_the_chat,
     reported_moderator_neither_sees_nor_settles_the_report,
+    report_of_a_person_who_alone_moderates_reaches_administrators,
     reported_administrator_neither_sees_nor_settles_the_report,
     dismissal_and_ban_at_once_ban_only_if_the_report_is_upheld,
     settlement_that_was_interrupted_is_finished_by_its_repetition,
@@ -268,6 +269,7 @@ async fn measures_that_a_report_leaves_no_room_for_are_refused() {
     let message = send(&chat.ann.user, &place.group_chat, "hi").await;
     let own = send(&chat.cy.user, &place.group_chat, "hi").await;
     let about_message = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
+    chat.cy.puts(&format!("/chat/communities/{}/moderators/{}", place.community, chat.bob.id)).await.is(204);
     let about_founder = report(&chat.bob.user, of_message(&place.group_chat, &own)).await;
     let about_person = report(&chat.bob.user, of_person(&chat.ann.id)).await;
     let admin = administrator(&chat).await;
@@ -278,7 +280,6 @@ async fn measures_that_a_report_leaves_no_room_for_are_refused() {
         settle(&admin, &about_person, upheld).await.faulty(&["/measures"]);
     }
     let ban = json!({ "status": "upheld", "measures": ["ban"] });
-    chat.cy.puts(&format!("/chat/communities/{}/moderators/{}", place.community, chat.bob.id)).await.is(204);
     settle(&chat.bob.user, &about_founder, ban.clone()).await.refused(409, "owner-must-transfer");
     settle(&admin, &about_message, ban.clone()).await.refused(404, "not-found");
     let open = chat.bob.user.get(&format!("/chat/communities/{}/reports", place.community)).await.is(200);
@@ -456,6 +457,30 @@ async fn reported_moderator_neither_sees_nor_settles_the_report() {
         assert_eq!(chat.cy.user.get(&list).await.is(200).each("id"), [&json!(about_bob), &json!(about_ann)]);
     }
     settle(&chat.cy.user, &about_bob, json!({ "status": "dismissed" })).await.is(200);
+}
+
+async fn report_of_a_person_who_alone_moderates_reaches_administrators() {
+    let chat = Chat::without_search().await;
+    let (place, admin) = (place(&chat).await, administrator(&chat).await);
+    let of_community = format!("/chat/communities/{}/reports", place.community);
+    let rude = send(&chat.cy.user, &place.group_chat, "rude").await;
+    let about_cy = report(&chat.ann.user, of_message(&place.group_chat, &rude)).await;
+    chat.cy.user.get(&format!("/chat/reports/{about_cy}")).await.refused(404, "not-found");
+    assert_eq!(admin.get("/chat/reports").await.is(200).each("id"), [&json!(about_cy)]);
+    let measures = json!({ "status": "upheld", "measures": ["deleteMessage"] });
+    settle(&admin, &about_cy, measures).await.is(200);
+    let deleted = chat.bob.user.get(&format!("{}/messages/{}", place.group_chat, rude.text("id"))).await.is(200);
+    assert_eq!(deleted["content"], Value::Null);
+    // Others do not need the administrators.
+    chat.cy.puts(&format!("{}/moderators/{}", place.group_chat, chat.bob.id)).await.is(204);
+    let rude = send(&chat.cy.user, &place.group_chat, "rude again").await;
+    let about_cy = report(&chat.ann.user, of_message(&place.group_chat, &rude)).await;
+    let of_chat = format!("{}/reports", place.group_chat);
+    assert_eq!(chat.bob.user.get(&of_chat).await.is(200).each("id"), [&json!(about_cy)]);
+    for list in [of_community, of_chat.clone(), format!("{of_chat}?status=upheld")] {
+        assert_eq!(chat.cy.user.get(&list).await.is(200)["items"], json!([]), "{list}");
+    }
+    assert_eq!(admin.get("/chat/reports").await.is(200)["items"], json!([]));
 }
 
 async fn reported_administrator_neither_sees_nor_settles_the_report() {

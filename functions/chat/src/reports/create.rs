@@ -143,11 +143,11 @@ async fn create(
 }
 
 /// Finds a message of a chat of which the caller is a member. Moderators of the group chat and of its community settle
-/// the report; a private chat has none, so administrators do.
+/// the report. Administrators do in a private chat, which has none, and where the sender alone moderates.
 async fn message(cx: &Context, caller: UserId, chat: &ChatId, target: &str) -> Result<Target, Problem> {
     let message: MessageId = parsed(target)?;
-    let (table, community, group_chat): (&'static Table, _, _) = match *chat {
-        ChatId::Private(_) => (&schema::PRIVATE_CHATS, None, None),
+    let (table, group_chat): (&'static Table, _) = match *chat {
+        ChatId::Private(_) => (&schema::PRIVATE_CHATS, None),
         ChatId::Group(chat) => {
             let groups = cx.access().table(&TARGET, &schema::GROUP_CHATS);
             let stored = groups.get_consistent(GroupChatKey { chat }).await?.ok_or_else(Problem::not_found)?;
@@ -155,7 +155,7 @@ async fn message(cx: &Context, caller: UserId, chat: &ChatId, target: &str) -> R
             if chat.deleting_at.is_some() {
                 return Err(Problem::not_found());
             }
-            (&schema::GROUP_CHATS, Some(chat.community_id), Some(chat.id))
+            (&schema::GROUP_CHATS, Some(chat))
         }
     };
     let rows = cx.access().table(&TARGET, table);
@@ -163,7 +163,23 @@ async fn message(cx: &Context, caller: UserId, chat: &ChatId, target: &str) -> R
     let stored = rows.get_consistent(message_key(*chat, message)).await?.ok_or_else(Problem::not_found)?;
     let message: Message = stored.read()?;
     require_other(message.sender_id, caller)?;
+    let moderated = match group_chat {
+        Some(chat) if is_moderated_by_others(cx, &chat, message.sender_id).await? => Some(chat),
+        _ => None,
+    };
+    let (community, group_chat) = moderated.map(|chat| (chat.community_id, chat.id)).unzip();
     Ok(Target { community, group_chat, evidence: Some(Evidence::of(&message)) })
+}
+
+/// Whether a group chat or its community has a moderator besides this person.
+async fn is_moderated_by_others(cx: &Context, chat: &GroupChat, person: UserId) -> Result<bool, Problem> {
+    if chat.owner != person || chat.moderators.iter().any(|moderator| *moderator != person) {
+        return Ok(true);
+    }
+    let communities = cx.access().table(&TARGET, &schema::COMMUNITIES);
+    let stored = communities.get_consistent(CommunityKey { community: chat.community_id }).await?;
+    let community: Community = stored.ok_or_else(Problem::not_found)?.read()?;
+    Ok(community.founder != person || community.moderators.iter().any(|moderator| *moderator != person))
 }
 
 async fn person(cx: &Context, caller: UserId, target: &str) -> Result<Target, Problem> {

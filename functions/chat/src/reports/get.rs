@@ -58,7 +58,8 @@ pub(super) async fn find(cx: &Context, caller: &Caller, report: ReportId) -> Res
         None => None,
     };
     let report: Report = stored.read()?;
-    let group_chat = match report.group_chat() {
+    // Administrators settle what they can see without a community, also if it is about a group chat.
+    let group_chat = match report.group_chat().filter(|_| community.is_some()) {
         Some(chat) => find_chat(cx, chat).await?,
         None => None,
     };
