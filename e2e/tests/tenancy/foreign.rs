@@ -1,8 +1,10 @@
 //! Requests for foreign items have the same response as requests for absent items, in status, header fields and body,
 //! with any headers and body of the request.
 
+use futures::stream::{self, StreamExt};
 use reqwest::Method;
 use serde_json::Value;
+use tokio::join;
 
 use super::operations::Operation;
 use super::stage::{Stage, absent_for_foreign, filled};
@@ -51,22 +53,25 @@ enum Asked {
     BelowOnesOwn,
 }
 
-/// Asserts that both paths have the same response.
+/// Asserts that both paths have the same response. The requests are refused, so they do not depend on each other.
 async fn equal(stage: &Stage, operation: &Operation, user: &User, paths: (&str, &str), asked: Asked) {
-    for (what, change) in requests(stage, operation, user).await {
-        if what != "as it stands" && asked == Asked::Plainly {
-            continue;
-        }
+    let requests = requests(stage, operation, user).await.into_iter();
+    let requests = requests.filter(|(what, _)| *what == "as it stands" || asked != Asked::Plainly);
+    let compare = |(what, change): (&'static str, Change)| async move {
         let [foreign, absent] = [paths.0, paths.1].map(|path| change(operation.call(user, path)));
-        let (foreign, absent) = (foreign.await, absent.await);
+        let (foreign, absent) = join!(foreign.into_future(), absent.into_future());
         let told = format!("{what}: {}\nand {}", foreign.told(), absent.told());
         // A list below an absent item is empty.
         assert!(foreign.status >= 400 || operation.only_reads(), "{told}");
         let of_what_is_stored = [304, 409, 412, 422].contains(&foreign.status);
         assert!(!of_what_is_stored || asked == Asked::BelowOnesOwn, "it tells what is stored, {told}");
         assert_eq!(foreign.but_for_the_request(), absent.but_for_the_request(), "{told}");
-    }
+    };
+    stream::iter(requests.map(compare)).buffer_unordered(AT_ONCE).collect::<()>().await;
 }
+
+/// The requests that are compared at once, each with its counterpart.
+const AT_ONCE: usize = 4;
 
 type Change = Box<dyn Fn(Call) -> Call>;
 
