@@ -19,6 +19,7 @@ tests! { cascades:
     hiding_an_item_with_many_relationships_hides_all_of_them,
     deleting_and_restoring_keeps_many_relationships,
     item_of_an_open_job_cannot_be_deleted_or_moved,
+    item_that_a_job_hides_cannot_be_shown,
 }
 
 pub const COLLECTION: &str = "/parks/collections/bcparks_1";
@@ -239,4 +240,21 @@ async fn item_of_an_open_job_cannot_be_deleted_or_moved() {
     worked_on_by_the_dying(&cairn, &admin, begun.header("location")).await;
     assert_eq!(admin.get(ZONE).await.is(200)["description"], "Back.");
     assert_eq!(seen(&admin, "geozone::bcparks_1/1").await.len(), 60);
+}
+
+/// The item itself is visible until the job ends, so to show it seems to change nothing.
+async fn item_that_a_job_hides_cannot_be_shown() {
+    let (cairn, admin, visitor) = with_hub(120).await;
+    cairn.engines().wind_down();
+    let begun = admin.patch(ZONE, json!({ "isVisible": false })).await.is(202);
+    for visible in [true, false] {
+        admin.patch(ZONE, json!({ "isVisible": visible })).await.refused(409, "busy");
+    }
+    assert_eq!(admin.patch(ZONE, json!({ "description": "Wet." })).await.is(200)["busy"], true);
+    worked_on_by_the_dying(&cairn, &admin, begun.header("location")).await;
+    visitor.get(ZONE).await.refused(404, "not-found");
+    assert_eq!(admin.get(ZONE).await.is(200)["isVisible"], false);
+    let begun = admin.patch(ZONE, json!({ "isVisible": true })).await.is(202);
+    worked_on_by_the_dying(&cairn, &admin, begun.header("location")).await;
+    assert_eq!(visitor.get(ZONE).await.is(200)["description"], "Wet.");
 }

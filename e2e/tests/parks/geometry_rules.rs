@@ -11,6 +11,7 @@ tests! { geometry:
     invalid_shape_is_refused_with_a_pointer,
     shape_faults_are_in_document_order,
     line_string_is_stored_as_path,
+    location_is_derived_from_a_shape_around_the_origin,
     real_boundaries_are_accepted_unchanged,
     envelopes_are_right_across_the_antimeridian,
 }
@@ -123,7 +124,24 @@ async fn shape_faults_are_in_document_order() {
         "boundary": { "type": "Polygon", "coordinates": [[[0, 50], [1, 51], [1, 50], [0, 51], [0, 50]]] }
     });
     let places = ["/boundary/coordinates/0/3", "/path/coordinates"];
+    let mut unplaced = new.clone();
+    unplaced.as_object_mut().unwrap().remove("location");
     admin.post("/parks/geozones/bcparks_1", new).await.faulty(&places);
+    // The shape would give it a location.
+    admin.post("/parks/geozones/bcparks_1", unplaced).await.faulty(&places);
+}
+
+/// The middle of such a shape is [0, 0], which no location may be.
+async fn location_is_derived_from_a_shape_around_the_origin() {
+    let (_cairn, admin, _visitor) = with_zone().await;
+    for (west, south, east, north) in [(-2.0, -2.0, 2.0, 2.0), (-180.0, -90.0, 180.0, 90.0)] {
+        let boundary = polygon(json!([ring(west, south, east, north)]));
+        let new = json!({ "displayName": "Gulf", "boundary": boundary });
+        let made = admin.post("/parks/geozones/bcparks_1", new).await.is(201);
+        let location: Vec<f64> = serde_json::from_value(made["location"].clone()).unwrap();
+        assert!((west..=east).contains(&location[0]) && (south..=north).contains(&location[1]), "{location:?}");
+        admin.patch(made.header("location"), json!({ "description": "Warm." })).await.is(200);
+    }
 }
 
 async fn line_string_is_stored_as_path() {

@@ -143,4 +143,7 @@ async fn import_skips_an_item_with_an_open_job() {
     let place = |name: &str| told["faults"][0].get(name).cloned().unwrap_or(Value::Null);
     assert_eq!((place("feature"), place("pointer")), (json!(1), json!("/properties/isVisible")));
     assert_eq!(seen(&visitor, ZONE).await, ["trail::1", "trail::3"]);
+    // It is visible until a job that hides it ends.
+    let done = import(&admin, "geojson", &layer(3, |_| true)).await;
+    assert_eq!(done["counts"], json!({ "total": 3, "done": 2, "failed": 1 }), "{}", done.told());
 }

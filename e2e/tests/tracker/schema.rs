@@ -18,6 +18,7 @@ tests! { tracker_schema:
     deleting_an_attribute_clears_its_many_values,
     columns_have_distinct_names_and_positions,
     column_can_be_moved_between_two_others_repeatedly,
+    change_of_a_stale_attribute_is_refused,
 }
 
 async fn new_attribute_is_built_for_existing_issues() {
@@ -53,6 +54,38 @@ async fn name_of_a_deleted_attribute_becomes_free() {
     assert!(detail.contains("an attribute that is being deleted"), "{detail}");
     fixture.settled().await;
     again().await.is(201);
+}
+
+/// The entity tag is that of the project, which has its attributes.
+async fn change_of_a_stale_attribute_is_refused() {
+    let fixture = Fixture::new().await;
+    let new = json!({ "name": "Priority", "type": "choice", "options": [{ "label": "High" }] });
+    let made = fixture.ada.post(&format!("{PROJECT}/attributes"), new).await.is(201);
+    let (path, stale) = (made.header("location").to_owned(), made.tag());
+    assert_eq!(fixture.ada.get(PROJECT).await.is(200).tag(), stale);
+    let with = |label: &str| {
+        let options = json!([{ "id": made["options"][0]["id"], "label": "High" }, { "label": label }]);
+        fixture.ada.patch(&path, json!({ "options": options })).if_match(&stale)
+    };
+    let changed = with("Low").await.is(200);
+    with("Medium").await.refused(412, "stale");
+    let project = fixture.ada.get(PROJECT).await.is(200);
+    assert_eq!(project.tag(), changed.tag());
+    let is_it = |attribute: &&Value| path.ends_with(attribute["id"].as_str().unwrap());
+    let attribute = project["attributes"].as_array().unwrap().iter().find(is_it).unwrap();
+    let labels: Vec<_> = attribute["options"].as_array().unwrap().iter().map(|option| &option["label"]).collect();
+    assert_eq!(labels, ["High", "Low"]);
+    let retyped = fixture.ada.post(&format!("{path}/retype"), json!({ "type": "text" }));
+    retyped.if_match(&stale).await.refused(412, "stale");
+    fixture.ada.delete(&path).if_match(&stale).await.refused(412, "stale");
+    let next = fixture.ada.put(&format!("{PROJECT}/next-number"), json!({ "number": 50 }));
+    next.if_match(&stale).await.refused(412, "stale");
+    // What changes nothing has the same tag.
+    let same = fixture.ada.patch(&path, json!({ "name": "Priority" })).if_match(&changed.tag()).await.is(200);
+    assert_eq!(same.tag(), changed.tag());
+    fixture.ada.delete(&path).if_match(&changed.tag()).await.is(202);
+    fixture.settled().await;
+    fixture.holds().await;
 }
 
 async fn attribute_is_retyped_to_text() {

@@ -76,6 +76,9 @@ async fn names_list_by_folded_case_and_accents() {
             page.each("name").iter().map(|name| name.as_str().unwrap().to_owned()).collect()
         };
         assert_eq!(found("zeb").await, ["Zebra", &long]);
+        for invisible in ["%20", "%00", "%E2%80%8B"] {
+            assert_eq!(found(invisible).await, Vec::<String>::new(), "{invisible}");
+        }
         assert_eq!(found("%C3%89CL").await, ["eclair", "Éclair"]);
         // Longer than what an entry has room for, in either case.
         let (upper, lower) = ("%F0%90%90%80".repeat(100), "%F0%90%90%A8".repeat(100));

@@ -18,6 +18,11 @@ pub struct FieldsPatch<F> {
 }
 
 impl<F> FieldsPatch<F> {
+    /// Whether the patch sets or removes a field.
+    pub fn has(&self, name: &str) -> bool {
+        self.fields.contains_key(name)
+    }
+
     /// Applies the patch to a stored item. It has no fields outside `F`, so keys and shapes stay.
     pub fn apply<T: Serialize + DeserializeOwned>(&self, stored: &T) -> Result<T, serde_json::Error> {
         let mut document = serde_json::to_value(stored)?;

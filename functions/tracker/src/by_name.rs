@@ -33,7 +33,11 @@ pub async fn page<K: EntityKey, T>(
 ) -> Result<Page<T>, Problem> {
     let after: Option<Position> = cx.cursor(query.cursor.as_deref())?;
     let entries = cx.access().table(&BY_NAME, &TRACKER).query(partition).index(INDEX);
-    let prefix = query.prefix.as_deref().map(listed::key).filter(|prefix| !prefix.is_empty());
+    let prefix = query.prefix.as_deref().map(listed::key);
+    // No name is empty, so none starts with what has no visible character.
+    if prefix.as_ref().is_some_and(String::is_empty) {
+        return Ok(Page { items: Vec::new(), next_cursor: None });
+    }
     let entries = match &prefix {
         Some(prefix) => entries.begins_with(listed::beginning(prefix)),
         None => entries,

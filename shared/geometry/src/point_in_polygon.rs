@@ -32,6 +32,11 @@ impl Shape {
         })
     }
 
+    /// Returns positions in or on the shape: [`Self::representative_point`], then its own positions.
+    pub fn points(&self) -> impl Iterator<Item = Position> {
+        std::iter::once(self.representative_point()).chain(self.all_positions().iter().copied())
+    }
+
     /// Returns the size of the part with this shell or line, for comparison with other parts of the same shape.
     pub(crate) fn part_size(&self, line: usize) -> f64 {
         let positions = self.line(line);

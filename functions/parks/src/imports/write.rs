@@ -149,7 +149,7 @@ fn create(
     let mut item = new_item(&row.fields, &key, audit)?;
     let needs_location = reading.layer != Layer::Activity;
     if let (true, None, Some((_, shape))) = (needs_location, &item.location, &row.shape) {
-        item.location = Some(shape.representative_point().to_vec());
+        item.location = Some(shapes::location_in(shape));
     }
     let faults = checks::faults(&item);
     if !faults.is_empty() {
@@ -185,8 +185,8 @@ async fn update(
     let mut item = patch.apply(&before).map_err(Problem::internal)?;
     item.complete(&audit.at);
     let mut faults = checks::faults(&item);
-    let turned = item.visible() != before.visible();
-    if turned && before.busy() {
+    // A job that hides the item does so in its last step, so until then the item does not tell what it will be.
+    if before.busy() && row.fields.contains_key("isVisible") {
         let detail = "cannot be updated while a job is working on the item; send the row again when the job has ended";
         faults.push(Fault::pointer("/isVisible", detail));
     }
@@ -197,6 +197,7 @@ async fn update(
     if item != before {
         item.set_updated(audit);
     }
+    let turned = item.visible() != before.visible();
     let cascade = match item.reference().filter(|_| turned) {
         Some(reference) => cascade(access, &reference, &mut item).await?,
         None => TransactionBuilder::default(),

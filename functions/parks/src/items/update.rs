@@ -41,6 +41,10 @@ async fn update<E: Entity>(
     cx.retry_stale(&tag, || async {
         let before = LoadedItem::load_live(&cx, path.key()).await?;
         tag.check(before.tag())?;
+        // A job that hides an item does so in its last step, so until then the item does not tell what it will be.
+        if before.item.busy() && patch.has("isVisible") {
+            return Err(BUSY.because("Wait until the job that works on the item has ended."));
+        }
         let mut after = patch.apply(&before.item).map_err(Problem::internal)?;
         let audit = Audit::now(&cx);
         after.complete(&audit.at);
@@ -58,9 +62,6 @@ async fn update<E: Entity>(
         if before.item.visible() != after.visible()
             && let Some(item) = after.reference()
         {
-            if before.item.busy() {
-                return Err(BUSY.because("Wait until the job that works on the item has ended."));
-            }
             match cascade::set_visibility(cx.access(), &item, after.visible()).await? {
                 Visibility::Transaction(transaction) => cascaded = transaction.into_actions(),
                 Visibility::TooMany(count) => {

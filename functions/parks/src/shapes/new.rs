@@ -1,6 +1,6 @@
 //! Shapes in requests.
 
-use geometry::{Checked, InvalidShape, Kind, Limits};
+use geometry::{Checked, InvalidShape, Kind, Limits, Shape};
 use serde_json::Value;
 use table::Access;
 use web::{Fault, Problem};
@@ -34,7 +34,7 @@ impl NewShapes {
     /// Sets the location of an item that needs one and has none to a point in or on its first shape.
     pub fn locate(&self, item: &mut Item) {
         if let (None, true, Some((_, checked))) = (&item.location, item.needs_location(), self.0.first()) {
-            item.location = Some(checked.shape.representative_point().to_vec());
+            item.location = Some(location_in(&checked.shape));
         }
     }
 
@@ -46,6 +46,11 @@ impl NewShapes {
         }
         Ok(stored)
     }
+}
+
+/// Returns a position in or on a shape. It is not `[0, 0]`, which no location may be.
+pub fn location_in(shape: &Shape) -> Vec<f64> {
+    shape.points().find(|point| *point != [0.0, 0.0]).unwrap_or_default().to_vec()
 }
 
 /// The types of shapes that an attribute takes.

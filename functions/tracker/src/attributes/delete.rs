@@ -3,7 +3,7 @@
 
 use jobs::{DoneOrAccepted, Start};
 use table::{Action, Changes, item};
-use web::{Context, Either, NoContent, Path, Problem, Route, Sample, problem};
+use web::{Context, Either, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::{AttributePath, ONE, SAMPLE, gate_actions, project_action, refusal};
 use crate::access::{DELETE_ATTRIBUTE, MEMBERSHIP, PROJECT, TOTALS};
@@ -21,11 +21,16 @@ pub fn route() -> Route {
         .sample(Sample::new(SAMPLE).expects(202))
 }
 
-async fn delete(cx: Context, Path(path): Path<AttributePath>) -> Result<DoneOrAccepted<TrackerJobs>, Problem> {
+async fn delete(
+    cx: Context,
+    Path(path): Path<AttributePath>,
+    tag: IfMatch,
+) -> Result<DoneOrAccepted<TrackerJobs>, Problem> {
     let access = TenantAccess::load(&cx, path.tenant_id).await?;
     access.require_admin()?;
-    cx.retry(|| async {
+    cx.retry_stale(&tag, || async {
         let schema = path.load_project(&cx).await?;
+        tag.check(schema.stored.rev)?;
         schema.column(path.attribute_id).ok_or_else(Problem::not_found)?;
         let gates = Gates::load(cx.access(), path.project_id).await?;
         // A project without issues has no values to delete.

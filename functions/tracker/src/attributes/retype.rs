@@ -5,7 +5,7 @@ use jobs::Start;
 use serde::Deserialize;
 use table::{Action, Changes};
 use utoipa::ToSchema;
-use web::{Accepted, Context, Either, Json, Kind, Path, Problem, Route, Sample, problem};
+use web::{Accepted, Context, Either, IfMatch, Json, Kind, Path, Problem, Route, Sample, Tagged, problem};
 
 use super::{ATTRIBUTE_BUSY, AttributePath, ONE, busy, gate_actions, project_action, refusal};
 use crate::access::{MEMBERSHIP, PROJECT, RETYPE_ATTRIBUTE, TOTALS};
@@ -43,15 +43,17 @@ pub fn route() -> Route {
 async fn retype(
     cx: Context,
     Path(path): Path<AttributePath>,
+    tag: IfMatch,
     Json(Retype { of }): Json<Retype>,
-) -> Result<Either<Json<AttributeView>, Accepted<JobView>>, Problem> {
+) -> Result<Either<Tagged<AttributeView>, Accepted<JobView>>, Problem> {
     let access = TenantAccess::load(&cx, path.tenant_id).await?;
     access.require_admin()?;
-    cx.retry(|| async {
+    cx.retry_stale(&tag, || async {
         let schema = path.load_project(&cx).await?;
+        tag.check(schema.stored.rev)?;
         let before = schema.column(path.attribute_id).ok_or_else(Problem::not_found)?;
         if before.item.of == of {
-            return Ok(Either::First(Json(AttributeView::new(before))));
+            return Ok(Either::First(Tagged::new(&AttributeView::new(before), schema.stored.rev)));
         }
         let keeps_keys = match (before.item.of, of) {
             (Type::Int, Type::Decimal) => true,
@@ -70,8 +72,9 @@ async fn retype(
         let mut actions = vec![project_action(&schema, true), Action::update(&TRACKER, key, changes)];
         actions.extend(gate_actions(&schema, &gates, empty && !keeps_keys));
         if status == Status::Ready {
-            cx.access().transact(&RETYPE_ATTRIBUTE, &actions).await.map_err(refusal)?;
-            return Ok(Either::First(Json(AttributeView::new(&Attribute { id: before.id, item: after }))));
+            let rev = cx.access().transact(&RETYPE_ATTRIBUTE, &actions).await.map_err(refusal)?;
+            let view = AttributeView::new(&Attribute { id: before.id, item: after });
+            return Ok(Either::First(Tagged::new(&view, rev)));
         }
         let details = Details::attribute(path.project_id, before.id);
         let job = Job::new(cx.access(), JobKind::RetypeAttribute, details, Some(access.me.to_string()));

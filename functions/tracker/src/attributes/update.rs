@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use table::{Action, Changes, item};
 use utoipa::ToSchema;
-use web::{Context, Fault, Json, MergePatch, Path, Problem, Route, Rules, Sample, Valid, problem};
+use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
 use super::{AttributePath, ONE, SAMPLE, name_fault, option_fault, project_action, refusal, taken_name_fault};
 use crate::access::{MEMBERSHIP, PROJECT, UPDATE_ATTRIBUTE};
@@ -59,11 +59,13 @@ pub fn route() -> Route {
 async fn update(
     cx: Context,
     Path(path): Path<AttributePath>,
+    tag: IfMatch,
     Valid(MergePatch(patch)): Valid<MergePatch<AttributePatch>>,
-) -> Result<Json<AttributeView>, Problem> {
+) -> Result<Tagged<AttributeView>, Problem> {
     TenantAccess::load(&cx, path.tenant_id).await?.require_admin()?;
-    cx.retry(|| async {
+    cx.retry_stale(&tag, || async {
         let schema = path.load_project(&cx).await?;
+        tag.check(schema.stored.rev)?;
         let before = schema.column(path.attribute_id).ok_or_else(Problem::not_found)?;
         let mut after = patch.apply(&schema, before)?;
         let mut moved = Vec::new();
@@ -71,7 +73,7 @@ async fn update(
             (after.num, moved) = placed(&schema, before, position);
         }
         if after == before.item && moved.is_empty() {
-            return Ok(Json(AttributeView::new(before)));
+            return Ok(Tagged::new(&AttributeView::new(before), schema.stored.rev));
         }
         after.audit = before.item.audit.updated(&cx)?;
         let key = |attribute| AttributeKey { project: path.project_id, attribute };
@@ -79,8 +81,8 @@ async fn update(
         let mut actions = vec![project_action(&schema, false), Action::update(&TRACKER, key(before.id), changes)];
         let renumber = |(id, num)| Action::update(&TRACKER, key(id), Changes::new().set("Num", item::number(num)));
         actions.extend(moved.into_iter().map(renumber));
-        cx.access().transact(&UPDATE_ATTRIBUTE, &actions).await.map_err(refusal)?;
-        Ok(Json(AttributeView::new(&Attribute { id: before.id, item: after })))
+        let rev = cx.access().transact(&UPDATE_ATTRIBUTE, &actions).await.map_err(refusal)?;
+        Ok(Tagged::new(&AttributeView::new(&Attribute { id: before.id, item: after }), rev))
     })
     .await
 }

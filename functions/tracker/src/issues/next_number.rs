@@ -9,7 +9,9 @@ use jobs::{Counts, DoneOrAccepted, Start, Step, Then, Worker};
 use serde::{Deserialize, Serialize};
 use table::{Access, AccessPattern, Action, Condition, EntityKey, Error, Stored, item};
 use utoipa::ToSchema;
-use web::{Context, Either, Fault, Json, Kind as ProblemKind, NoContent, Path, Problem, Route, Sample, problem};
+use web::{
+    Context, Either, Fault, IfMatch, Json, Kind as ProblemKind, NoContent, Path, Problem, Route, Sample, problem,
+};
 
 use super::MAX_NUMBER;
 use crate::access::{ATTRIBUTE_STEP, MEMBERSHIP, OPEN_JOBS, PROJECT, SET_NEXT_NUMBER, TOTALS};
@@ -53,13 +55,15 @@ pub fn route() -> Route {
 async fn set(
     cx: Context,
     Path(path): Path<ProjectPath>,
+    tag: IfMatch,
     Json(NextNumber { number }): Json<NextNumber>,
 ) -> Result<DoneOrAccepted<TrackerJobs>, Problem> {
     let caller = TenantAccess::load(&cx, path.tenant_id).await?;
     caller.require_admin()?;
     let (access, project, last) = (cx.access(), path.project_id, number.saturating_sub(1).min(MAX_NUMBER));
-    cx.retry(|| async {
+    cx.retry_stale(&tag, || async {
         let schema = path.load(&cx, Consistency::Strong).await?;
+        tag.check(schema.stored.rev)?;
         let counters = access.table(&SET_NEXT_NUMBER, &TRACKER);
         let stored = counters.get_consistent(CounterKey { project }.key()).await?;
         let given = stored.as_ref().and_then(last_number).ok_or_else(Problem::not_found)?;
