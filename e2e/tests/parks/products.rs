@@ -138,7 +138,9 @@ async fn product_range_that_excludes_its_dates_is_refused() {
         json!({ "rangeEnd": "2026-01-19" }),
         json!({ "rangeEnd": "2026-01-01" }),
     ] {
-        admin.patch(&url, narrow).await.refused(409, "dates-outside");
+        let refused = admin.patch(&url, narrow).await.refused(409, "dates-outside");
+        let detail = refused.text("detail");
+        assert!(detail.contains(", such as 2026-01-") && !detail.contains('/'), "{detail}");
     }
     admin.patch(&url, json!({ "rangeStart": "2026-01-10", "rangeEnd": "2026-01-20" })).await.is(200);
     admin.patch(&url, json!({ "rangeStart": "2025-01-10", "rangeEnd": "2027-01-20" })).await.is(200);

@@ -229,9 +229,9 @@ pub async fn check_range(cx: &Context, before: &Item, after: &Item) -> Result<()
         if let Some(date) = among(cx.access(), &product, outside)?.consistent().first().await? {
             let day = ProductDateKey::parse(&date.key).map(|key| format!(", such as {}", key.date));
             let such_as = day.unwrap_or_default();
-            return Err(
-                DATES_OUTSIDE.because(format!("The product has dates from {outside}{such_as}. Delete them first."))
-            );
+            let (from, to) = (range.from(), range.to());
+            let detail = format!("The product has dates outside of {from} to {to}{such_as}. Delete them first.");
+            return Err(DATES_OUTSIDE.because(detail));
         }
     }
     Ok(())
