@@ -83,8 +83,21 @@ struct StateFolder {
     folder: PathBuf,
 }
 
+/// Ends the process quietly if what reads its output has ended, as in `cairn status | head -1`. `println!` panics there.
+fn end_with_the_reader() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let said = panic.payload_as_str().unwrap_or_default();
+        if said.starts_with("failed printing to std") && said.contains("Broken pipe") {
+            std::process::exit(exit::CLOSED_PIPE.into());
+        }
+        report(panic);
+    }));
+}
+
 #[tokio::main]
 async fn main() -> ExitCode {
+    end_with_the_reader();
     let done = |outcome: Result<(), failure::Failure>| outcome.map(|()| ExitCode::SUCCESS);
     let outcome = match Cairn::parse().command {
         Command::Local(local) => done(local.run().await),

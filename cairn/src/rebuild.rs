@@ -101,7 +101,8 @@ impl Command {
             Self::Start(start) => start.run(progress, true).await,
             Self::Resume(start) => {
                 let (engines, served) = start.target.open().await?;
-                mirror::resume_rebuild(served.system, &engines).await.map_err(Failure::new)?;
+                let order = start.order(false)?;
+                mirror::resume_rebuild(served.system, &engines, order).await.map_err(Failure::new)?;
                 start.run(progress, false).await
             }
             Self::Cancel(target) => reach(&target, Goal::Cancel, progress).await,
@@ -155,13 +156,21 @@ impl Entity {
 }
 
 impl Start {
+    fn order(&self, begins: bool) -> Result<Order, Failure> {
+        Ok(Order {
+            goal: Goal::Serve,
+            begins,
+            replaces: self.replace,
+            pause: running::pause(&self.target.state.folder)?,
+            accepts_quarantine: self.accept_quarantine,
+            audit: (!self.skip_audit).then_some(AUDIT_WAIT),
+            patience: mirror::PATIENCE,
+        })
+    }
+
     async fn run(self, progress: &Progress, begins: bool) -> Result<String, Failure> {
-        let Self { target, replace: replaces, accept_quarantine: accepts_quarantine, .. } = self;
-        let Self { skip_audit, in_cloud, finish, keep_minutes, .. } = self;
-        let pause = running::pause(&target.state.folder)?;
-        let audit = (!skip_audit).then_some(AUDIT_WAIT);
-        let patience = mirror::PATIENCE;
-        let order = Order { goal: Goal::Serve, begins, replaces, pause, accepts_quarantine, audit, patience };
+        let order = self.order(begins)?;
+        let Self { target, in_cloud, finish, keep_minutes, .. } = self;
         let state = if in_cloud {
             carry_out_in_cloud(&target, order, progress).await?
         } else {

@@ -60,14 +60,17 @@ impl Drop for Running {
 
 /// Returns the gateway of the platform that runs on a state folder.
 pub fn gateway(folder: &Path) -> Result<String, Failure> {
-    Ok(endpoints(folder)?.gateway)
+    match endpoints(folder) {
+        Ok(endpoints) => Ok(endpoints.gateway),
+        Err(failure) => Err(Failure::new(format!("{failure}\nOr pass the gateway of a deployment with `--url`."))),
+    }
 }
 
 fn endpoints(folder: &Path) -> Result<Endpoints, Failure> {
     let text = std::fs::read(file(folder)).map_err(|_| {
         Failure::new(format!(
             "No platform runs on `{}`.\nStart one with `cargo local`, or set CAIRN_SEARCH_ENDPOINT, AWS_REGION, \
-             CAIRN_PREFIX and CAIRN_CURSOR_SECRETS to a deployment's, or pass its gateway with `--url`.",
+             CAIRN_PREFIX and CAIRN_CURSOR_SECRETS to a deployment's.",
             folder.display()
         ))
     })?;

@@ -187,14 +187,28 @@ mod tests {
         killed.kill().unwrap();
         killed.wait().unwrap();
         assert_eq!(rebuild(folder.path(), &["status"]), phases(&[("1", "serving"), ("2", "created")]));
-        assert_eq!(rebuild(folder.path(), &["start"]), phases(&[("1", "kept"), ("2", "serving")]));
+        // A refused order leaves the rebuild paused.
+        rebuild(folder.path(), &["pause"]);
+        let refused = cairn(folder.path(), &["rebuild", "resume", "shelf", "--replace"]).output().unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(refused.status.code() == Some(1) && said.contains("without `--replace`"), "{said}");
+        let (code, status) = ended(folder.path(), &["status", "shelf"]);
+        assert!(code == Some(3) && status.contains("the rebuild is paused"), "{status}");
+        assert_eq!(rebuild(folder.path(), &["resume"]), phases(&[("1", "kept"), ("2", "serving")]));
         assert_eq!(rebuild(folder.path(), &["rollback"]), phases(&[("1", "serving"), ("2", "kept")]));
         assert_eq!(rebuild(folder.path(), &["cancel"]), phases(&[("1", "serving")]));
         assert_eq!(rebuild(folder.path(), &["start", "--finish"]), phases(&[("3", "serving")]));
 
+        // Nothing reads what it prints.
+        let mut unread = cairn(folder.path(), &["rebuild", "status", "shelf"]);
+        let mut unread = unread.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(unread.stdout.take());
+        let unread = unread.wait_with_output().unwrap();
+        assert_eq!((unread.status.code(), String::from_utf8(unread.stderr).unwrap()), (Some(141), String::new()));
+
         let refused = cairn(folder.path(), &["rebuild", "rollback", "shelf"]).output().unwrap();
         let said = String::from_utf8(refused.stderr).unwrap();
-        assert!(refused.status.code() == Some(1) && said.contains("the old index is not written any more"), "{said}");
+        assert!(refused.status.code() == Some(1) && said.contains("no old index is written any more"), "{said}");
     }
 
     /// Runs a command. Returns its exit code and what it printed.

@@ -244,6 +244,8 @@ async fn health_is_degraded_while_search_is_down() {
     proxy.move_to("http://127.0.0.1:1".to_owned());
     assert_eq!(health().await, json!({ "status": "degraded", "reason": "search is down" }));
     assert_eq!(cairn.command(&["status", "parks", "--json"]).await.json(3)["status"], "down");
+    let repair = cairn.command(&["repair", "geozone::bcparks_1#1"]).await.failed();
+    assert!(repair.contains("search: it does not respond"), "{repair}");
     proxy.move_to(engine);
     assert_eq!(health().await, json!({ "status": "ok" }));
 }
@@ -259,6 +261,8 @@ async fn rebuild_command_tries_again_while_search_is_down_and_says_so() {
     let request = request.key("pk", text("config")).key("sk", text("generations"));
     let request = request.update_expression("SET dropping = :left").expression_attribute_values(":left", left);
     request.send().await.unwrap();
+    let status = cairn.command(&["status", "parks"]).await.exited(3);
+    assert!(status.contains("rebuilding") && status.contains("-000009 is not deleted yet"), "{status}");
 
     proxy.move_to("http://127.0.0.1:1".to_owned());
     let outage = async {

@@ -375,7 +375,7 @@ async fn paused_rebuild_can_be_cancelled() {
     assert!(!stage.exists(2).await);
     stage.shows_the_table(false).await;
 
-    resume_rebuild(&SYSTEM, &engines).await.unwrap();
+    resume_rebuild(&SYSTEM, &engines, Rebuild::WITHOUT_PAUSE).await.unwrap();
     assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (3, "serving")]);
     stage.shows_the_table(true).await;
 }

@@ -51,7 +51,9 @@ pub(super) async fn bring_up(
             return Ok(());
         }
         // Without an index that serves, a paused rebuild must end first: its operator needs a running platform.
-        mirror::resume_rebuild(served.system, engines).await.map_err(|fault| failed(fault.to_string()))?;
+        mirror::resume_rebuild(served.system, engines, Rebuild::WITHOUT_PAUSE)
+            .await
+            .map_err(|fault| failed(fault.to_string()))?;
     }
 
     progress.started(STAGE);

@@ -19,6 +19,10 @@ use crate::task::{Blame, Clear, Compare, Content, Event, Quarantine, Refused, Se
 /// needs so many rounds.
 const MAX_ROUNDS: usize = 10;
 
+/// OpenSearch remembers the version of a deleted document for `index.gc_deletes`, a minute by default.
+const UNSETTLED: &str = "the key did not settle: it keeps changing, or OpenSearch still remembers a deleted document; \
+                         try again in a minute";
+
 impl<'a> Group<'a> {
     /// Starts the group in one generation.
     pub(crate) fn start(&mut self, target: TargetId) -> Vec<Task<'a>> {
@@ -180,8 +184,7 @@ impl<'a> Group<'a> {
         let Compare { settle, version } = compare;
         self.rounds += 1;
         if self.rounds > MAX_ROUNDS * targets.ids().count() {
-            return self
-                .failed_by("the key did not settle: it keeps changing, or OpenSearch remembers a swept tombstone");
+            return self.failed_by(UNSETTLED);
         }
         let seen = item.as_ref().and_then(|item| rev_value(item.as_str())).map(str::to_owned);
         let present = if item.is_some() { presence(seen.as_deref()) } else { Presence::Absent };

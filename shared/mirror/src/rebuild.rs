@@ -47,12 +47,16 @@ pub async fn pause_rebuild(system: &'static System, engines: &Engines) -> Result
 }
 
 /// Resumes a rebuild that an operator has paused, with the next order.
-pub async fn resume_rebuild(system: &'static System, engines: &Engines) -> Result<(), Fault> {
+///
+/// Fails without a change if the order that follows would be refused.
+pub async fn resume_rebuild(system: &'static System, engines: &Engines, order: Rebuild) -> Result<(), Fault> {
     let state = DynamoState::new(engines, system);
     loop {
         match state.generations().await? {
             Some(config) if config.rebuild_paused => {
-                if state.publish(&Generations { rebuild_paused: false, ..config.next() }).await? {
+                let resumed = Generations { rebuild_paused: false, ..config.next() };
+                resumed.step(order, order.begins).map_err(|reason| Fault::lasting("mirror", reason))?;
+                if state.publish(&resumed).await? {
                     return Ok(());
                 }
             }

@@ -110,6 +110,9 @@ pub(crate) async fn repair_groups<P: Ports, D: Documents>(
     outcomes
 }
 
+/// How often in a row the requests of a repair are retried, which takes some seconds if they are answered at once.
+const MAX_RETRIES: u32 = 8;
+
 /// Repairs the documents of groups in several generations. Returns the outcome of each group, or the reason why it
 /// cannot be repaired now. Leaves the markers of items that do not exist any more.
 pub(crate) async fn repair_documents<P: Ports, D: Documents>(
@@ -120,7 +123,7 @@ pub(crate) async fn repair_documents<P: Ports, D: Documents>(
 ) -> Vec<Result<RepairOutcome, String>> {
     let targets = Targets::new(generations);
     let context = Context { ports, documents, targets, received: ports.time().micros() };
-    let mut batch = Batch::repair(context, groups);
+    let mut batch = Batch::repair(context, groups).with_max_retries(MAX_RETRIES);
     batch.run().await;
     let outcome = |group: &Group<'_>| match &group.repaired {
         Some(outcome) if group.handled() => Ok(outcome.clone()),

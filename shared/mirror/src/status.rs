@@ -152,11 +152,17 @@ async fn of_indexes(
     if generations.rebuild_paused {
         return Ok(Some((StatusWord::Rebuilding, "the rebuild is paused".to_owned())));
     }
+    if let Some(planned) = &generations.planned {
+        return Ok(Some((StatusWord::Rebuilding, format!("{} is created and not published yet", planned.index))));
+    }
     if let Some(filling) = generations.of(Phase::Filling) {
         return Ok(Some((StatusWord::Rebuilding, format!("{} is being filled", filling.index))));
     }
     if written.len() > 1 {
         return Ok(Some((StatusWord::Rebuilding, format!("{} are written", names.join(" and ")))));
+    }
+    if let Some(former) = generations.dropping.first() {
+        return Ok(Some((StatusWord::Rebuilding, format!("{former} is not deleted yet"))));
     }
     Ok(None)
 }

@@ -206,7 +206,8 @@ fn key_that_keeps_changing_fails_after_the_last_round() {
     let compare = Compare { settle: settle(Some(14), None), version: Some(20) };
     let last = check(Group { rounds: MAX_ROUNDS - 1, ..live() }, Event::Item(compare, item(24)), &["index 24"]);
     let group = check(last, Event::Item(compare, item(24)), &[]);
-    let reason = "the key did not settle: it keeps changing, or OpenSearch remembers a swept tombstone";
+    let reason = "the key did not settle: it keeps changing, or OpenSearch still remembers a deleted document; try again \
+                  in a minute";
     assert_eq!(group.failed.as_deref(), Some(reason));
 }
 

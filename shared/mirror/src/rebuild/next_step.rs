@@ -145,7 +145,7 @@ impl Generations {
         } else if phases.kept.is_some() {
             Ok(Some(Step::PrepareRollback))
         } else {
-            Err("the old index is not written any more: rebuild with the former code".to_owned())
+            Err("no old index is written any more that could serve again: rebuild with the former code".to_owned())
         }
     }
 

@@ -269,7 +269,7 @@ fn rebuild_begins_after_a_dropped_index_was_deleted() {
 fn goals_that_cannot_be_reached_say_why() {
     let refused = |shared: &Shared, goal| carry_out(shared, order(goal)).unwrap_err().reason;
     let shared = raised();
-    assert!(refused(&shared, Goal::RollBack).contains("the old index is not written any more"));
+    assert!(refused(&shared, Goal::RollBack).contains("no old index is written any more"));
     carry_out(&shared, order(Goal::Finish)).unwrap();
     carry_out(&shared, order(Goal::Cancel)).unwrap();
     let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
