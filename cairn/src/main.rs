@@ -83,8 +83,8 @@ struct StateFolder {
     folder: PathBuf,
 }
 
-/// Ends the process quietly if what reads its output has ended, as in `cairn status | head -1`. `println!` panics there.
-fn end_with_the_reader() {
+/// Exits quietly when the output is a closed pipe, as in `cairn status | head -1`. `println!` panics there.
+fn exit_on_closed_pipe() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let said = panic.payload_as_str().unwrap_or_default();
@@ -97,9 +97,13 @@ fn end_with_the_reader() {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    end_with_the_reader();
+    let command = Cairn::parse().command;
+    // The platform stops its engines when it ends, which an exit would not.
+    if !matches!(command, Command::Local(_)) {
+        exit_on_closed_pipe();
+    }
     let done = |outcome: Result<(), failure::Failure>| outcome.map(|()| ExitCode::SUCCESS);
-    let outcome = match Cairn::parse().command {
+    let outcome = match command {
         Command::Local(local) => done(local.run().await),
         Command::Token(token) => done(token.run()),
         Command::Import(import) => done(import.run().await),

@@ -1,4 +1,4 @@
-//! Uploaded files whose inspection stops, or overlaps with other requests: none outlives its post.
+//! Files whose inspection stops, or runs while other requests change the post. The deletion of a post deletes its files.
 
 use std::pin::pin;
 use std::time::Duration;

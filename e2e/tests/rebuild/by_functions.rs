@@ -69,8 +69,8 @@ async fn functions_rebuild_the_index_while_people_write_and_search() {
     stage.shows_the_table(true).await;
 }
 
-/// They take turns by chance. Each may end because the audit of the other has taken over, and a command goes on with what
-/// they have done.
+/// The audit of one execution ends that of the other. So either execution may fail, or both, and a command then finishes
+/// the rebuild.
 async fn second_execution_does_no_harm() {
     let stage = Stage::new().await;
     let (first, second) =

@@ -54,7 +54,7 @@ async fn inspect(access: &Access, object: &str) -> Result<(), Problem> {
         last_read = Some((options, found.clone()));
         let mut after = before.clone();
         let is_last = match found {
-            Ok(file) if names(&before, &file.sha256) => {
+            Ok(file) if lists(&before, &file.sha256) => {
                 if !copy(access, name, file.bytes, &file_name(post, &file.sha256)).await? {
                     break;
                 }
@@ -62,7 +62,8 @@ async fn inspect(access: &Access, object: &str) -> Result<(), Problem> {
                 replace_file(&mut after, file);
                 true
             }
-            // The post names a file before it is stored. So the end of the post deletes it, whatever comes between.
+            // The post lists the file before the file is stored. So the deletion of the post deletes the file, even if
+            // this process stops in between.
             Ok(file) => {
                 after.unused_files.insert(file.sha256);
                 false
@@ -104,8 +105,8 @@ pub async fn inspect_again(
     inspector.finish().map_err(refused)
 }
 
-/// Whether the end of a post deletes this file.
-fn names(post: &Post, sha256: &str) -> bool {
+/// Whether the deletion of a post deletes this file.
+fn lists(post: &Post, sha256: &str) -> bool {
     post.unused_files.contains(sha256) || post.file.as_ref().is_some_and(|file| file.sha256 == sha256)
 }
 

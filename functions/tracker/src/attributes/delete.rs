@@ -15,7 +15,7 @@ use crate::schema::TRACKER;
 
 pub fn route() -> Route {
     Route::delete("deleteAttribute", ONE, SIGNED_IN, delete)
-        .summary("Delete an attribute; a job deletes its values")
+        .summary("Delete an attribute; a job deletes its values; the entity tag is the project's")
         .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &DELETE_ATTRIBUTE])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
         .sample(Sample::new(SAMPLE).expects(202))

@@ -31,7 +31,10 @@ pub struct Retype {
 
 pub fn route() -> Route {
     Route::post("retypeAttribute", format!("{ONE}/retype"), SIGNED_IN, retype)
-        .summary("Set an attribute's type: `int` can become `decimal`, and every type can become `text`")
+        .summary(
+            "Set an attribute's type: `int` can become `decimal`, and every type can become `text`; the entity tag is \
+             the project's",
+        )
         .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &RETYPE_ATTRIBUTE])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, UNSAFE_RETYPE, ATTRIBUTE_BUSY, problem::CONFLICT])
         .sample(

@@ -43,7 +43,10 @@ impl Rules for AttributePatch {
 
 pub fn route() -> Route {
     Route::patch("updateAttribute", ONE, SIGNED_IN, update)
-        .summary("Update an attribute's name, its position among the columns, or its options")
+        .summary(
+            "Update an attribute's name, its position among the columns, or its options; the entity tag is the \
+             project's",
+        )
         .patterns(&[&MEMBERSHIP, &PROJECT, &UPDATE_ATTRIBUTE])
         .problems(&[
             problem::FORBIDDEN,

@@ -46,7 +46,10 @@ struct Checkpoint {
 pub fn route() -> Route {
     let template = "/tracker/tenants/{tenantId}/projects/{projectId}/next-number";
     Route::put("setNextNumber", template, SIGNED_IN, set)
-        .summary("Set the number of a project's next issue, above the numbers of all its issues")
+        .summary(
+            "Set the number of a project's next issue, above the numbers of all its issues; the entity tag is the \
+             project's",
+        )
         .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &OPEN_JOBS, &SET_NEXT_NUMBER])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::TAKEN, NUMBERS_IN_USE, problem::CONFLICT])
         .sample(Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/next-number").body(r#"{"number":100}"#))
