@@ -1,5 +1,6 @@
 //! `/parks/collections`.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use futures::future::join_all;
 use serde_json::json;
 
@@ -135,6 +136,12 @@ async fn hiding_a_collection_keeps_its_children_visible() {
     visitor.get("/parks/geozones/bcparks_1/1").await.is(200);
     visitor.search("q=lakes").await.are(&["Lakes"]);
     visitor.search("q=strathcona").await.is_nothing();
+    // No job hides a collection, so one that restores its children does not keep it from being shown.
+    let mut busy = cairn.table().get("collection", "bcparks_1").await.unwrap();
+    busy.insert("busy".to_owned(), AttributeValue::Bool(true));
+    cairn.table().put(busy).await;
+    admin.patch("/parks/collections/bcparks_1", json!({ "isVisible": true })).await.is(200);
+    visitor.get("/parks/collections/bcparks_1").await.is(200);
 }
 
 async fn creates_racing_the_delete_of_their_collection_leave_no_orphan() {

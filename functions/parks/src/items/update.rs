@@ -41,8 +41,9 @@ async fn update<E: Entity>(
     cx.retry_stale(&tag, || async {
         let before = LoadedItem::load_live(&cx, path.key()).await?;
         tag.check(before.tag())?;
-        // A job that hides an item does so in its last step, so until then the item does not tell what it will be.
-        if before.item.busy() && patch.has("isVisible") {
+        // A job that hides an item with relationships does so in its last step, so until then the item does not tell
+        // what it will be.
+        if before.item.busy() && before.item.reference().is_some() && patch.has("isVisible") {
             return Err(BUSY.because("Wait until the job that works on the item has ended."));
         }
         let mut after = patch.apply(&before.item).map_err(Problem::internal)?;
