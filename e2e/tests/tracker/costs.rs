@@ -81,9 +81,18 @@ async fn each_access_pattern_costs_what_is_recorded() {
 
     let text = json!({ "type": "text" });
     let retyped = ada.post(&format!("{PROJECT}/attributes/xattrib-3fe6/retype"), text);
-    let work = costs.of("create a retype job", retyped, 202).await.header("location").to_owned();
-    costs.of("a job", ann.get(&work), 200).await;
+    costs.of("convert an attribute of 6 issues to text", retyped, 200).await;
+    costs.of("a job", ann.get(begun.header("location")), 200).await;
     costs.of("the jobs of a tenant", ann.get(&format!("{TENANT}/jobs")), 200).await;
+    let mass = json!({ "name": "Mass", "type": "int" });
+    let made = costs
+        .of("create an attribute with 6 issues there", ada.post(&format!("{PROJECT}/attributes"), mass), 201)
+        .await;
+    costs.of("delete an attribute with 6 issues there", ada.delete(made.header("location")), 204).await;
+    let last = ann.post(&format!("{PROJECT}/issues"), json!({ "name": "Last" })).await.is(201);
+    ann.delete(last.header("location")).await.is(204);
+    let lower = json!({ "number": last["number"] });
+    costs.of("create a job for lower numbers", ada.put(&format!("{PROJECT}/next-number"), lower), 202).await;
     let later = Duration::from_secs(90);
     costs.of_event("a batch of a due job", &fixture.cairn, app, ("runJobs", &json!({})), later).await;
     costs.of("delete a project with 6 issues", ada.delete(&format!("{PROJECT}?cascade=true")), 204).await;

@@ -11,7 +11,7 @@ use table::{Clock, Config, Engines};
 use tokio::time::Instant;
 use web::App;
 
-use super::fixture::{Fixture, PROJECT, TENANT, is_open};
+use super::fixture::{Fixture, PROJECT, TENANT, has_work, is_open};
 use crate::harness::stopper::{Moment, Stopper};
 use crate::harness::table::{Item, text};
 use crate::tests;
@@ -69,6 +69,18 @@ pub async fn work_dies(fixture: &Fixture, held: (usize, Moment)) -> bool {
     // The lease of the one before has ended, and the index has had its time.
     fixture.cairn.clock.advance(Duration::from_secs(121));
     worker_dies(fixture, &fixture.cairn.clock, held).await
+}
+
+/// Other processes do what jobs are left, after those of the fixture were told to wind down.
+pub async fn others_do_its_jobs(fixture: &Fixture) {
+    for _ in 0..20 {
+        let jobs = fixture.ada.get(&format!("{TENANT}/jobs?limit=100")).await.is(200);
+        if !has_work(&jobs) {
+            return;
+        }
+        work_dies(fixture, (usize::MAX, Moment::BeforeItIsSent)).await;
+    }
+    panic!("the jobs do not come to their end");
 }
 
 /// A worker with a clock of its own: where that runs ahead, the platform's workers find nothing that is due.

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use tracker::schema::TRACKER;
 
-use super::crashes::dies;
+use super::crashes::{dies, others_do_its_jobs};
 use super::fair::platform_of_its_own;
 use super::fixture::{Fixture, PROJECT, platform_admin};
 use crate::harness::stopper::Moment;
@@ -23,9 +23,11 @@ tests! { tracker_deletions:
 async fn stopped_job_has_a_reason() {
     let fixture = Fixture::new().await;
     let attribute = format!("{PROJECT}/attributes/xattrib-3fe6");
+    // A request gives the job back, as one does that has no time left.
+    fixture.cairn.engines().wind_down();
     let retype = fixture.ada.post(&format!("{attribute}/retype"), json!({ "type": "text" })).await.is(202);
     fixture.ada.delete(&attribute).await.is(202);
-    fixture.settled().await;
+    others_do_its_jobs(&fixture).await;
     let stopped = fixture.ada.get(retype.header("location")).await.is(200);
     assert_eq!(stopped.text("status"), "failed", "{}", stopped.told());
     assert_eq!(stopped.text("reason"), "its attribute was deleted or is converted already");

@@ -167,7 +167,7 @@ async fn repeated_batch_allocates_no_number_twice() {
     assert!(Worker::ahead(&fixture).dies(&fixture, (3, Moment::AfterItIsDone)).await);
     let work = announced.header("location");
     assert_eq!(fixture.ann.get(work).await.is(200)["counts"]["created"], 0);
-    fixture.ada.delete(&format!("{project}/attributes/{gone}")).await.is(202);
+    fixture.ada.delete(&format!("{project}/attributes/{gone}")).await.is(204);
     fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "succeeded").await;
     fixture.settled().await;
     let numbers = fixture.numbers(&project, "limit=100").await;

@@ -63,7 +63,7 @@ async fn a_new_attribute(issues: usize) {
     let height = Bytes::from(json!({ "name": "Height", "type": "int" }).to_string());
     let change = Change::of(fixture, Method::POST, format!("{project}/attributes"), height).await;
     let writes = change.is_stopped_at_each_write().await;
-    assert!(writes >= sized(4, 6), "{writes}");
+    assert!(writes >= sized(3, 5), "{writes}");
 }
 
 async fn an_attribute_that_goes(issues: usize) {
@@ -71,7 +71,7 @@ async fn an_attribute_that_goes(issues: usize) {
     let path = format!("{project}/attributes/{weight}");
     let change = Change::of(fixture, Method::DELETE, path, Bytes::new()).await;
     let writes = change.is_stopped_at_each_write().await;
-    assert!(writes >= 6, "{writes}");
+    assert!(writes >= 5, "{writes}");
     let held = change.fixture.holds().await;
     assert!(!held.mentions(weight.trim_start_matches("xattrib-")), "something is left of the attribute");
 }
@@ -82,7 +82,7 @@ async fn values_that_become_text(issues: usize) {
     let path = format!("{project}/attributes/{weight}/retype");
     let change = Change::of(fixture, Method::POST, path, text).await;
     let writes = change.is_stopped_at_each_write().await;
-    assert!(writes >= 6, "{writes}");
+    assert!(writes >= sized(3, 5), "{writes}");
 }
 
 async fn the_deletion_of_a_project(issues: usize) {

@@ -6,6 +6,7 @@ pub mod delete;
 pub mod retype;
 pub mod update;
 
+use jobs::Start;
 use serde::Deserialize;
 use table::{Action, Changes, Condition, Error, item};
 use utoipa::ToSchema;
@@ -54,7 +55,7 @@ impl AttributePath {
 
 /// The problem of an attribute whose rows are being written.
 pub fn busy() -> Problem {
-    // In a small project the job takes about as long as the index may lag.
+    // A job that waits for the index does so for this time.
     const RETRY_AFTER: u32 = LAG as u32;
     ATTRIBUTE_BUSY
         .because("Wait until the job has ended. The tenant's jobs show its progress.")
@@ -100,7 +101,12 @@ pub fn gate_actions(schema: &Schema, gates: &Gates, empty: bool) -> Vec<Action> 
         let update = Action::update(&TRACKER, key, next.clone()).when(Condition::Absent("Closed"));
         if empty { update.when(Condition::Equals("Live", item::number(gate.live))) } else { update }
     };
-    gates.0.iter().map(action).collect()
+    gates.gates.iter().map(action).collect()
+}
+
+/// When the job of an attribute starts: in a small project by the request, otherwise when the index has had its time.
+fn start(gates: &Gates) -> Start {
+    if gates.is_small() { Start::Leased } else { Start::After(LAG) }
 }
 
 /// The problem of a failed write of attributes: 412, which retries, if the project or its gates were changed since they

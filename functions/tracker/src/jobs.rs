@@ -5,6 +5,7 @@ pub mod cancel;
 mod delete_attribute;
 mod delete_project;
 mod delete_tenant;
+mod every_issue;
 pub mod get;
 mod limits;
 pub mod list;

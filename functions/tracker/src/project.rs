@@ -1,6 +1,6 @@
 //! A loaded project with its attributes and its gates.
 
-use table::{Access, Action, Condition, EntityKey, Error, Stored, item};
+use table::{Access, Action, Condition, EntityKey, Error, Rev, Stored, item};
 
 use crate::access::{PROJECT, TOTALS};
 use crate::items::{AttributeItem, Gate, Project, Status};
@@ -118,9 +118,16 @@ impl Attribute {
     }
 }
 
+/// The most issues of a small project.
+const MAX_SMALL: i64 = 500;
+
 /// The gates of a project with their counts.
 #[derive(Clone, Debug)]
-pub struct Gates(pub Vec<(GateKey, Gate)>);
+pub struct Gates {
+    pub gates: Vec<(GateKey, Gate)>,
+    /// The revisions of the gates. They change with the counts and with the schema.
+    pub revs: Vec<Option<Rev>>,
+}
 
 impl Gates {
     /// Loads all gates with a consistent read.
@@ -128,16 +135,22 @@ impl Gates {
         let pk = GateKey { project, gate: GateNumber::random() }.key().pk;
         let stored = access.table(&TOTALS, &TRACKER).query(pk).consistent().all().await?;
         let gate = |stored: &Stored| Some(GateKey::parse(&stored.key)?).map(|key| Ok((key, stored.read()?)));
-        Ok(Self(stored.iter().filter_map(gate).collect::<Result<_, Error>>()?))
+        let gates = stored.iter().filter_map(gate).collect::<Result<_, Error>>()?;
+        Ok(Self { gates, revs: stored.iter().map(|stored| stored.rev).collect() })
     }
 
     /// The number of issues.
     pub fn live(&self) -> i64 {
-        self.0.iter().map(|(_, gate)| gate.live).sum()
+        self.gates.iter().map(|(_, gate)| gate.live).sum()
+    }
+
+    /// Whether the request that changes an attribute also changes the issues.
+    pub fn is_small(&self) -> bool {
+        self.live() <= MAX_SMALL
     }
 
     /// The number of open issues.
     pub fn open(&self) -> i64 {
-        self.0.iter().map(|(_, gate)| gate.open).sum()
+        self.gates.iter().map(|(_, gate)| gate.open).sum()
     }
 }

@@ -1,20 +1,19 @@
 //! `POST /tracker/tenants/{tenantId}/projects/{projectId}/attributes`
 
-use jobs::Start;
 use serde::Deserialize;
 use table::Action;
 use utoipa::ToSchema;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
 use super::{
-    LIST, MAX_ATTRIBUTES, TOO_MANY_ATTRIBUTES, gate_actions, name_fault, option_fault, project_action, refusal,
+    LIST, MAX_ATTRIBUTES, TOO_MANY_ATTRIBUTES, gate_actions, name_fault, option_fault, project_action, refusal, start,
     taken_name_fault,
 };
-use crate::access::{CREATE_ATTRIBUTE, MEMBERSHIP, PROJECT, TOTALS};
+use crate::access::{ATTRIBUTE_STEP, CREATE_ATTRIBUTE, LEASE, MEMBERSHIP, PROJECT, TOTALS};
 use crate::audit::Audit;
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::items::{AttributeItem, Status};
-use crate::jobs::{Details, Job, Kind, LAG, NewJob};
+use crate::jobs::{Details, Job, Kind, NewJob};
 use crate::keys::AttributeKey;
 use crate::names::AttributeId;
 use crate::options::{Options, WantedOption};
@@ -61,7 +60,7 @@ impl Rules for NewAttribute {
 pub fn route() -> Route {
     Route::post("createAttribute", LIST, SIGNED_IN, create)
         .summary("Create an attribute, which is a column of the project")
-        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &CREATE_ATTRIBUTE])
+        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &CREATE_ATTRIBUTE, &LEASE, &ATTRIBUTE_STEP])
         .timeout(web::route::MAX_TIMEOUT)
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::TAKEN, TOO_MANY_ATTRIBUTES, problem::CONFLICT])
         .sample(
@@ -80,43 +79,74 @@ async fn create(
     access.require_admin()?;
     let options = new.options().map_err(Problem::faults)?;
     if let Some(earlier) = once.earlier(&cx, &CREATE_ATTRIBUTE, &TRACKER).await? {
-        return Ok(earlier);
+        return as_it_is(&cx, path, earlier).await;
     }
-    cx.retry(|| async {
-        let schema = path.load(&cx, Consistency::Strong).await?;
-        if schema.attributes.len() >= usize::from(MAX_ATTRIBUTES) {
-            return Err(TOO_MANY_ATTRIBUTES.because("Delete one that is not needed, which takes a while."));
+    let (created, lease) = cx
+        .retry(|| async {
+            let schema = path.load(&cx, Consistency::Strong).await?;
+            if schema.attributes.len() >= usize::from(MAX_ATTRIBUTES) {
+                return Err(TOO_MANY_ATTRIBUTES.because("Delete one that is not needed, which takes a while."));
+            }
+            if let Some(fault) = taken_name_fault(&schema, &new.name, None) {
+                return Err(Problem::taken(vec![fault]));
+            }
+            let gates = Gates::load(cx.access(), path.project_id).await?;
+            // A project without issues has no rows to create.
+            let empty = gates.live() == 0;
+            let item = AttributeItem {
+                name: new.name.clone(),
+                num: schema.attributes.last().map_or(0.0, |last| last.item.num).floor() + 1.0,
+                of: new.of,
+                slot: free_slot(&schema)?,
+                status: if empty { Status::Ready } else { Status::Building },
+                options: options.clone(),
+                audit: Audit::now(&cx)?,
+            };
+            let attribute = Attribute { id: AttributeId::new(), item };
+            let key = AttributeKey { project: path.project_id, attribute: attribute.id };
+            let mut actions = vec![project_action(&schema, true), Action::create(&TRACKER, key, &attribute.item)?];
+            actions.extend(gate_actions(&schema, &gates, empty));
+            let mut lease = None;
+            if !empty {
+                let details = Details::attribute(path.project_id, attribute.id);
+                let job = Job::new(cx.access(), Kind::BuildAttribute, details, Some(access.me.to_string()));
+                let job = NewJob::new(cx.access(), path.tenant_id, job, start(&gates))?;
+                actions.extend(job.actions.clone());
+                lease = gates.is_small().then(|| job.lease());
+            }
+            let (location, view) = (href(path, attribute.id), AttributeView::new(&attribute));
+            let created = once.create(&cx, &CREATE_ATTRIBUTE, &TRACKER, actions, location.clone(), &view).await;
+            let created = created.map_err(refusal)?;
+            // The response of a request with the same key has another location, and that request works on its job.
+            let lease = lease.filter(|_| created.is_at(&location));
+            Ok((created, lease))
+        })
+        .await?;
+    match lease {
+        Some(lease) => {
+            jobs::work(&cx, lease).await;
+            as_it_is(&cx, path, created).await
         }
-        if let Some(fault) = taken_name_fault(&schema, &new.name, None) {
-            return Err(Problem::taken(vec![fault]));
-        }
-        let gates = Gates::load(cx.access(), path.project_id).await?;
-        // A project without issues has no rows to create.
-        let empty = gates.live() == 0;
-        let item = AttributeItem {
-            name: new.name.clone(),
-            num: schema.attributes.last().map_or(0.0, |last| last.item.num).floor() + 1.0,
-            of: new.of,
-            slot: free_slot(&schema)?,
-            status: if empty { Status::Ready } else { Status::Building },
-            options: options.clone(),
-            audit: Audit::now(&cx)?,
-        };
-        let attribute = Attribute { id: AttributeId::new(), item };
-        let key = AttributeKey { project: path.project_id, attribute: attribute.id };
-        let mut actions = vec![project_action(&schema, true), Action::create(&TRACKER, key, &attribute.item)?];
-        actions.extend(gate_actions(&schema, &gates, empty));
-        if !empty {
-            let details = Details::attribute(path.project_id, attribute.id);
-            let job = Job::new(cx.access(), Kind::BuildAttribute, details, Some(access.me.to_string()));
-            let job = NewJob::new(cx.access(), path.tenant_id, job, Start::After(LAG))?;
-            actions.extend(job.actions);
-        }
-        let location = format!("{}/attributes/{}", path.href(), attribute.id.id());
-        let view = AttributeView::new(&attribute);
-        once.create(&cx, &CREATE_ATTRIBUTE, &TRACKER, actions, location, &view).await.map_err(refusal)
-    })
-    .await
+        None => Ok(created),
+    }
+}
+
+fn href(path: ProjectPath, id: AttributeId) -> String {
+    format!("{}/attributes/{}", path.href(), id.id())
+}
+
+/// The response with the attribute as it is now, unless it was deleted.
+async fn as_it_is(
+    cx: &Context,
+    path: ProjectPath,
+    created: Created<AttributeView>,
+) -> Result<Created<AttributeView>, Problem> {
+    let schema = path.load(cx, Consistency::Strong).await?;
+    let attribute = schema.attributes.iter().find(|attribute| created.is_at(&href(path, attribute.id)));
+    let Some(attribute) = attribute.filter(|attribute| attribute.item.status != Status::Deleting) else {
+        return Ok(created);
+    };
+    Ok(Created::new(href(path, attribute.id), schema.stored.rev, &AttributeView::new(attribute)))
 }
 
 /// The lowest slot that no attribute has.

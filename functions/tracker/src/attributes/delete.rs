@@ -1,24 +1,28 @@
 //! `DELETE /tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}`: the attribute is hidden
-//! immediately, and a job deletes its values.
+//! immediately. A job deletes its values, in a project of up to 500 issues within the request.
 
-use jobs::{DoneOrAccepted, Start};
+use jobs::DoneOrAccepted;
 use table::{Action, Changes, item};
 use web::{Context, Either, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
 
-use super::{AttributePath, ONE, SAMPLE, gate_actions, project_action, refusal};
-use crate::access::{DELETE_ATTRIBUTE, MEMBERSHIP, PROJECT, TOTALS};
+use super::{AttributePath, ONE, SAMPLE, gate_actions, project_action, refusal, start};
+use crate::access::{ATTRIBUTE_STEP, DELETE_ATTRIBUTE, LEASE, MEMBERSHIP, PROJECT, TOTALS};
 use crate::authorization::{SIGNED_IN, TenantAccess};
-use crate::jobs::{Details, Job, Kind, LAG, NewJob, TrackerJobs};
+use crate::jobs::{Details, Job, Kind, NewJob, TrackerJobs};
 use crate::keys::AttributeKey;
 use crate::project::Gates;
 use crate::schema::TRACKER;
 
 pub fn route() -> Route {
     Route::delete("deleteAttribute", ONE, SIGNED_IN, delete)
-        .summary("Delete an attribute; a job deletes its values; the entity tag is the project's")
-        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &DELETE_ATTRIBUTE])
+        .summary(
+            "Delete an attribute; in a project of over 500 issues a job deletes its values; the entity tag is the \
+             project's",
+        )
+        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &DELETE_ATTRIBUTE, &LEASE, &ATTRIBUTE_STEP])
+        .timeout(web::route::MAX_TIMEOUT)
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
-        .sample(Sample::new(SAMPLE).expects(202))
+        .sample(Sample::new(SAMPLE))
 }
 
 async fn delete(
@@ -49,9 +53,12 @@ async fn delete(
         }
         let details = Details::attribute(path.project_id, path.attribute_id);
         let job = Job::new(cx.access(), Kind::DeleteAttribute, details, Some(access.me.to_string()));
-        let job = NewJob::new(cx.access(), path.tenant_id, job, Start::After(LAG))?;
-        actions.extend(job.actions);
+        let job = NewJob::new(cx.access(), path.tenant_id, job, start(&gates))?;
+        actions.extend(job.actions.clone());
         cx.access().transact(&DELETE_ATTRIBUTE, &actions).await.map_err(refusal)?;
+        if gates.is_small() {
+            return Ok(jobs::finish(&cx, job.lease()).await);
+        }
         Ok(Either::Second(jobs::accepted::<TrackerJobs>(&path.tenant_id, job.id, job.job)))
     })
     .await

@@ -1,18 +1,18 @@
 //! `POST /tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}/retype`: whole numbers become
-//! decimals immediately, since their keys are the same; a job converts values to text.
+//! decimals immediately, since their keys are the same. A job converts values to text, in a project of up to 500 issues
+//! within the request.
 
-use jobs::Start;
 use serde::Deserialize;
 use table::{Action, Changes};
 use utoipa::ToSchema;
 use web::{Accepted, Context, Either, IfMatch, Json, Kind, Path, Problem, Route, Sample, Tagged, problem};
 
-use super::{ATTRIBUTE_BUSY, AttributePath, ONE, busy, gate_actions, project_action, refusal};
-use crate::access::{MEMBERSHIP, PROJECT, RETYPE_ATTRIBUTE, TOTALS};
+use super::{ATTRIBUTE_BUSY, AttributePath, ONE, busy, gate_actions, project_action, refusal, start};
+use crate::access::{ATTRIBUTE_STEP, LEASE, MEMBERSHIP, PROJECT, RETYPE_ATTRIBUTE, TOTALS};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::items::{AttributeItem, Status};
 use crate::jobs::view::JobView;
-use crate::jobs::{Details, Job, Kind as JobKind, LAG, NewJob, TrackerJobs};
+use crate::jobs::{Details, Job, Kind as JobKind, NewJob, TrackerJobs};
 use crate::keys::AttributeKey;
 use crate::project::{Attribute, Gates};
 use crate::schema::TRACKER;
@@ -35,7 +35,8 @@ pub fn route() -> Route {
             "Set an attribute's type: `int` can become `decimal`, and every type can become `text`; the entity tag is \
              the project's",
         )
-        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &RETYPE_ATTRIBUTE])
+        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &RETYPE_ATTRIBUTE, &LEASE, &ATTRIBUTE_STEP])
+        .timeout(web::route::MAX_TIMEOUT)
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, UNSAFE_RETYPE, ATTRIBUTE_BUSY, problem::CONFLICT])
         .sample(
             Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/attributes/xattrib-3fe6/retype")
@@ -81,10 +82,17 @@ async fn retype(
         }
         let details = Details::attribute(path.project_id, before.id);
         let job = Job::new(cx.access(), JobKind::RetypeAttribute, details, Some(access.me.to_string()));
-        let job = NewJob::new(cx.access(), path.tenant_id, job, Start::After(LAG))?;
-        actions.extend(job.actions);
+        let job = NewJob::new(cx.access(), path.tenant_id, job, start(&gates))?;
+        actions.extend(job.actions.clone());
         cx.access().transact(&RETYPE_ATTRIBUTE, &actions).await.map_err(refusal)?;
-        Ok(Either::Second(jobs::accepted::<TrackerJobs>(&path.tenant_id, job.id, job.job)))
+        let id = job.id;
+        let job = if gates.is_small() { jobs::work(&cx, job.lease()).await } else { job.job };
+        if job.status != jobs::Status::Succeeded {
+            return Ok(Either::Second(jobs::accepted::<TrackerJobs>(&path.tenant_id, id, job)));
+        }
+        let schema = path.load_project(&cx).await?;
+        let after = schema.column(path.attribute_id).ok_or_else(Problem::not_found)?;
+        Ok(Either::First(Tagged::new(&AttributeView::new(after), schema.stored.rev)))
     })
     .await
 }

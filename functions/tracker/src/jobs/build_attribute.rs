@@ -3,15 +3,16 @@
 
 use jobs::{Counts, Step, Then, Worker};
 use serde::{Deserialize, Serialize};
-use table::{Access, Action, Changes, Condition, EntityKey, Position, item};
+use table::{Access, Action, Changes, Condition, EntityKey, Key, Position, Stored, item};
 use web::Problem;
 
+use super::every_issue::EveryIssue;
 use super::{LAG, Lease, TrackerJobs, pages};
 use crate::access::ATTRIBUTE_STEP;
 use crate::issues::gate;
-use crate::items::Status;
+use crate::items::{Issue, Status};
 use crate::keys::{AttributeKey, BlankRowKey};
-use crate::names::AttributeId;
+use crate::names::{AttributeId, IssueId, ProjectId};
 use crate::project::{Consistency, Gates, Schema};
 use crate::rows;
 use crate::schema::TRACKER;
@@ -38,19 +39,13 @@ impl Worker<TrackerJobs> for BuildAttribute {
         }
         let Checkpoint { after } = lease.job.checkpoint::<Option<_>>()?.unwrap_or_default();
         let (ids, next) = pages::entries(access, &ATTRIBUTE_STEP, project.id(), after.clone(), pages::ISSUES).await?;
-        let mut issues = pages::issues(access, &ATTRIBUTE_STEP, project, &ids).await?;
-        // The request that sets a value writes the row of that value, so these issues are complete.
-        issues.retain(|(_, issue, _)| issue.value(id).is_none());
-        let blank: Vec<_> =
-            issues.iter().map(|(issue, ..)| BlankRowKey { issue: *issue, attribute: id }.key()).collect();
-        let there = access.table(&ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&blank).await?;
-        let missing = blank.iter().zip(there).zip(&issues).filter(|((_, there), _)| there.is_none());
-        let missing = missing.map(|((row, _), (_, issue, stored))| (row, issue, stored)).collect();
+        let issues = pages::issues(access, &ATTRIBUTE_STEP, project, &ids).await?;
+        let missing = without_row(access, id, &issues).await?;
         let (missing, all) = pages::that_fit(missing, |(_, issue, _)| pages::size(issue));
         let mut actions = Vec::new();
         for (row, issue, stored) in missing {
             actions.push(Action::check(&TRACKER, stored.key.clone()).if_unchanged(stored));
-            actions.push(rows::put(row, &number_key(issue.num)));
+            actions.push(rows::put(&row, &number_key(issue.num)));
         }
         if !actions.is_empty() {
             // The gate refuses rows once the project is being deleted.
@@ -65,7 +60,7 @@ impl Worker<TrackerJobs> for BuildAttribute {
             return Step::new(actions, &Checkpoint { after: next }, Counts::new(live, done), Then::Continue);
         }
         let counts = Counts::new(live, live);
-        if actions.is_empty() && complete(access, id, live).await? {
+        if actions.is_empty() && is_complete(access, project, id, live).await? {
             actions.extend(ready(&schema, id));
             return Step::new(actions, &Checkpoint::default(), counts, Then::Succeed);
         }
@@ -75,8 +70,33 @@ impl Worker<TrackerJobs> for BuildAttribute {
     }
 }
 
-/// Whether the index lists each issue once: with a value, or without.
-async fn complete(access: &Access, id: AttributeId, live: u64) -> Result<bool, Problem> {
+/// The issues that have neither a value nor the row of issues without one, each with that row's key.
+async fn without_row<'a>(
+    access: &Access,
+    id: AttributeId,
+    issues: &'a [(IssueId, Issue, Stored)],
+) -> Result<Vec<(Key, &'a Issue, &'a Stored)>, Problem> {
+    // The request that sets a value writes the row of that value, so such issues are complete.
+    let blank = issues.iter().filter(|(_, issue, _)| issue.value(id).is_none());
+    let rows: Vec<_> = blank.clone().map(|(issue, ..)| BlankRowKey { issue: *issue, attribute: id }.key()).collect();
+    let there = access.table(&ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&rows).await?;
+    let missing = rows.into_iter().zip(there).zip(blank).filter(|((_, there), _)| there.is_none());
+    Ok(missing.map(|((row, _), (_, issue, stored))| (row, issue, stored)).collect())
+}
+
+/// Whether every issue has a row of the attribute: in a small project by the table, otherwise as soon as the index lists
+/// as many rows as there are issues.
+async fn is_complete(access: &Access, project: ProjectId, id: AttributeId, live: u64) -> Result<bool, Problem> {
+    if let Some(mut every) = EveryIssue::of(access, project).await? {
+        while let Some(issues) = every.page(access).await? {
+            if !without_row(access, id, &issues).await?.is_empty() {
+                return Ok(false);
+            }
+        }
+        if every.is_complete(access).await? {
+            return Ok(true);
+        }
+    }
     let with = pages::count(access, format!("value-{id}")).await?;
     let without = pages::count(access, format!("blank-{id}")).await?;
     Ok(with + without == live)

@@ -17,7 +17,7 @@ pub fn route() -> Route {
         .summary("Cancel an import or an export; what it has written stays")
         .patterns(&[&MEMBERSHIP, &CANCEL_JOB])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, NOT_CANCELLABLE, problem::CONFLICT])
-        .sample(Sample::new("/tracker/tenants/tenant-0807/jobs/019e0000-0000-7000-8000-000000000002"))
+        .sample(Sample::new("/tracker/tenants/tenant-0807/jobs/019e0000-0000-7000-8000-000000000001"))
 }
 
 async fn cancel(cx: Context, Path(path): Path<JobPath>) -> Result<DoneOrAccepted<TrackerJobs>, Problem> {

@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 use table::{Access, Action, Changes, Condition, EntityKey, item};
 use web::Problem;
 
+use super::every_issue::EveryIssue;
 use super::{LAG, Lease, TrackerJobs, pages};
 use crate::access::ATTRIBUTE_STEP;
 use crate::items::Status;
 use crate::keys::{AttributeKey, BlankRowKey, ValueRowKey};
+use crate::names::{AttributeId, ProjectId};
 use crate::project::{Consistency, Schema};
 use crate::schema::TRACKER;
 
@@ -66,7 +68,7 @@ impl Worker<TrackerJobs> for DeleteAttribute {
             return Step::new(Vec::new(), &Checkpoint::default(), counts, Then::Continue);
         }
         let Checkpoint { empty } = lease.job.checkpoint::<Option<_>>()?.unwrap_or_default();
-        if !empty {
+        if !empty && !is_deleted(access, project, id).await? {
             return Step::new(Vec::new(), &Checkpoint { empty: true }, counts, Then::Wait(LAG));
         }
         let project = Changes::new().set("AttribRev", item::number(schema.project.attrib_rev + 1));
@@ -77,4 +79,21 @@ impl Worker<TrackerJobs> for DeleteAttribute {
         ];
         Step::new(actions, &Checkpoint { empty: true }, Counts { total: counts.done, ..counts }, Then::Succeed)
     }
+}
+
+/// Whether no issue of a small project has a value of the attribute, or a row.
+async fn is_deleted(access: &Access, project: ProjectId, attribute: AttributeId) -> Result<bool, Problem> {
+    let Some(mut every) = EveryIssue::of(access, project).await? else { return Ok(false) };
+    while let Some(issues) = every.page(access).await? {
+        let rows = issues.iter().flat_map(|(issue, ..)| {
+            let issue = *issue;
+            [ValueRowKey { issue, attribute }.key(), BlankRowKey { issue, attribute }.key()]
+        });
+        let rows: Vec<_> = rows.collect();
+        let found = access.table(&ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&rows).await?;
+        if found.iter().any(Option::is_some) || issues.iter().any(|(_, issue, _)| issue.value(attribute).is_some()) {
+            return Ok(false);
+        }
+    }
+    every.is_complete(access).await
 }

@@ -6,11 +6,13 @@ use table::{Access, Action, Changes, EntityKey, Position};
 use web::Problem;
 
 use super::build_attribute::ready;
+use super::every_issue::EveryIssue;
 use super::{LAG, Lease, TrackerJobs, pages};
 use crate::access::ATTRIBUTE_STEP;
 use crate::issues::gate;
-use crate::items::{Status, Value};
+use crate::items::{Issue, Status, Value};
 use crate::keys::ValueRowKey;
+use crate::names::ProjectId;
 use crate::project::{Attribute, Consistency, Gates, Schema};
 use crate::rows;
 use crate::schema::TRACKER;
@@ -43,7 +45,7 @@ impl Worker<TrackerJobs> for RetypeAttribute {
         let Checkpoint { after, found, clean } = lease.job.checkpoint::<Option<_>>()?.unwrap_or_default();
         let (ids, next) = pages::entries(access, &ATTRIBUTE_STEP, project.id(), after.clone(), pages::ISSUES).await?;
         let mut issues = pages::issues(access, &ATTRIBUTE_STEP, project, &ids).await?;
-        issues.retain(|(_, issue, _)| issue.value(id).is_some_and(|value| value.of != attribute.item.of));
+        issues.retain(|(_, issue, _)| has_former_type(attribute, issue));
         let (issues, all) = pages::that_fit(issues, |(_, issue, _)| pages::size(issue));
         let mut actions = Vec::new();
         for (issue, before, stored) in &issues {
@@ -68,7 +70,7 @@ impl Worker<TrackerJobs> for RetypeAttribute {
         if next.is_some() {
             return Step::new(actions, &Checkpoint { after: next, found, clean }, counts, Then::Continue);
         }
-        if !found && clean {
+        if !found && (clean || is_converted(access, project, attribute).await?) {
             actions.extend(ready(&schema, id));
             return Step::new(actions, &Checkpoint::default(), counts, Then::Succeed);
         }
@@ -76,6 +78,21 @@ impl Worker<TrackerJobs> for RetypeAttribute {
         let then = if found { Then::Continue } else { Then::Wait(LAG) };
         Step::new(actions, &Checkpoint { after: None, found: false, clean: !found }, Counts { done: 0, ..counts }, then)
     }
+}
+
+/// Whether no issue of a small project has a value of the former type.
+async fn is_converted(access: &Access, project: ProjectId, attribute: &Attribute) -> Result<bool, Problem> {
+    let Some(mut every) = EveryIssue::of(access, project).await? else { return Ok(false) };
+    while let Some(issues) = every.page(access).await? {
+        if issues.iter().any(|(_, issue, _)| has_former_type(attribute, issue)) {
+            return Ok(false);
+        }
+    }
+    every.is_complete(access).await
+}
+
+fn has_former_type(attribute: &Attribute, issue: &Issue) -> bool {
+    issue.value(attribute.id).is_some_and(|value| value.of != attribute.item.of)
 }
 
 /// A value as text, in the form that responses have shown.
