@@ -15,6 +15,7 @@ tests! { tracker_grid:
     paging_during_writes_returns_each_issue_once,
     paging_by_a_choice_follows_the_option_order,
     option_given_as_text_is_its_label,
+    row_has_the_entity_tag_and_the_times_of_its_issue,
     cursor_is_refused_after_options_are_relabelled,
     grid_faults_name_their_parameters,
 }
@@ -235,6 +236,21 @@ async fn option_given_as_text_is_its_label() {
     assert_eq!((found(&by_id("003")).await, found(&by_id("002")).await), (vec![1], vec![]));
     let unknown = format!("{project}/grid?filter={room}:eq:003");
     fixture.ann.get(&unknown).await.faulty(&["filter"]);
+}
+
+/// A client edits what it sees, without reading each issue.
+async fn row_has_the_entity_tag_and_the_times_of_its_issue() {
+    let fixture = Fixture::new().await;
+    let made = fixture.issue(PROJECT, "Bolts", json!({})).await;
+    let row = fixture.ann.get(&format!("{PROJECT}/grid?filter=number:eq:4")).await.is(200)["items"][0].clone();
+    let etag = row["etag"].as_str().unwrap();
+    assert_eq!(
+        (etag, &row["createdAt"], &row["updatedAt"]),
+        (made.tag().as_str(), &made["createdAt"], &made["updatedAt"])
+    );
+    let rename = |name: &str| fixture.ann.patch(made.header("location"), json!({ "name": name })).if_match(etag);
+    rename("Nuts").await.is(200);
+    rename("Screws").await.refused(412, "stale");
 }
 
 async fn cursor_is_refused_after_options_are_relabelled() {

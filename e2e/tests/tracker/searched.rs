@@ -1,5 +1,7 @@
 //! Grids and searches that OpenSearch answers.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -12,6 +14,7 @@ use crate::tests;
 
 tests! { tracker_search:
     random_queries_equal_a_naive_filter,
+    times_sort_and_filter,
     everything_but_search_works_while_search_is_stopped,
     search_for_a_number_beyond_range_finds_nothing,
     page_of_stale_hits_ends_with_a_cursor_that_has_moved,
@@ -84,6 +87,53 @@ async fn asked_about(fixture: &Fixture, project: &str, random: &mut fastrand::Rn
         issues.push(fixture.ann.get(made.header("location")).await.is(200).body);
     }
     Naive::new(columns, &issues)
+}
+
+async fn times_sort_and_filter() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Timed").await;
+    let mut made = Vec::new();
+    for _ in 0..6 {
+        fixture.cairn.clock.advance(Duration::from_secs(3));
+        made.push(fixture.issue(&project, "An issue", json!({})).await);
+    }
+    let third = made[2].text("createdAt").to_owned();
+    for number in [5, 1, 4] {
+        fixture.cairn.clock.advance(Duration::from_secs(3));
+        let closed = json!({ "state": "closed" });
+        fixture.ann.patch(made[number - 1].header("location"), closed).await.is(200);
+    }
+    fixture.cairn.caught_up().await;
+    let grid = async |query: &str| fixture.ann.get(&format!("{project}/grid?{query}")).await.is(200);
+    for (query, expected) in [
+        ("sort=createdAt".to_owned(), vec![1, 2, 3, 4, 5, 6]),
+        ("sort=createdAt&order=desc&limit=100".to_owned(), vec![6, 5, 4, 3, 2, 1]),
+        ("sort=updatedAt".to_owned(), vec![2, 3, 6, 5, 1, 4]),
+        ("sort=updatedAt&order=desc".to_owned(), vec![4, 1, 5, 6, 3, 2]),
+        (format!("filter=createdAt:lte:{third}"), vec![1, 2, 3]),
+        (format!("filter=createdAt:eq:{third}"), vec![3]),
+        (format!("sort=updatedAt&filter=updatedAt:gt:{third},createdAt:lt:{third},state:eq:closed"), vec![1]),
+    ] {
+        let page = grid(&query).await;
+        assert_eq!((numbers(&page), &page["servedBy"]), (expected, &json!("search")), "{query}");
+    }
+    let mut walk = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = grid(&format!("sort=updatedAt&limit=2{cursor}")).await;
+        walk.extend(numbers(&page));
+        match page.next() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(walk, [2, 3, 6, 5, 1, 4]);
+    // The times of the fixture's issues are empty.
+    assert_eq!(fixture.numbers(PROJECT, "sort=createdAt").await, [1, 2, 3]);
+    assert_eq!(fixture.numbers(PROJECT, "filter=updatedAt:gt:2000-01-01T00:00:00Z").await, [0; 0]);
+    for filter in ["createdAt:gt:2023-05-01", "createdAt:gt:noon", "updatedAt:prefix:2023", "createdAt:empty"] {
+        fixture.ann.get(&format!("{project}/grid?filter={filter}")).await.faulty(&["filter"]);
+    }
 }
 
 /// Paging during writes, with 100 issues.

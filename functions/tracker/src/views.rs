@@ -202,6 +202,7 @@ impl IssueView {
 
 /// An issue on the grid, with the requested columns.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct GridRow {
     pub id: IssueId,
     pub number: u64,
@@ -212,4 +213,9 @@ pub struct GridRow {
     /// The import that has created the issue.
     #[serde(rename = "importId", skip_serializing_if = "Option::is_none")]
     pub import: Option<JobId>,
+    /// RFC 3339 in UTC, with six fraction digits.
+    pub created_at: String,
+    pub updated_at: String,
+    /// The entity tag of the issue as `If-Match` takes it, with its quotes.
+    pub etag: String,
 }

@@ -55,6 +55,7 @@ fn member(name: &str, value: Value) -> Value {
             Value::String(_),
         ) => "<time>".into(),
         ("nextCursor" | "previousCursor", Value::String(_)) => "<cursor>".into(),
+        ("etag", Value::String(_)) => "<etag>".into(),
         ("accessToken" | "refreshToken" | "ticket", Value::String(_)) => "<secret>".into(),
         // A reset code, not the code of a problem.
         ("code", Value::String(code)) if code.len() >= 40 => "<secret>".into(),

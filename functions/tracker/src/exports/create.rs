@@ -23,7 +23,7 @@ use crate::schema::TRACKER;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewExport {
-    /// `number`, `name`, `state`, or the id of an attribute.
+    /// `number`, `name`, `state`, `createdAt`, `updatedAt`, or the id of an attribute.
     #[serde(default = "by_number")]
     #[schema(default = "number", max_length = 50)]
     sort: String,

@@ -91,7 +91,7 @@ impl Worker<TrackerJobs> for Export {
         };
         while part.file.len() < LEAST_PART && start.elapsed() < MAX_STEP {
             let source = Source::new(&schema, &query, &part.checkpoint);
-            let row = |_, issue: &Issue| Row(row(&schema, &params.columns, issue));
+            let row = |_, _, issue: &Issue| Row(row(&schema, &params.columns, issue));
             let Page { rows, next } = source.page(access, &schema, &query, part.checkpoint.clone(), PAGE, row).await?;
             for Row(cells) in &rows {
                 sheet::write(cells.iter().map(String::as_str), &mut part.file);

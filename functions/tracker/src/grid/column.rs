@@ -16,6 +16,8 @@ pub enum Column {
     Number,
     Name,
     State,
+    CreatedAt,
+    UpdatedAt,
     Attribute(AttributeId),
 }
 
@@ -33,10 +35,11 @@ impl Column {
             "number" => Ok(Self::Number),
             "name" => Ok(Self::Name),
             "state" => Ok(Self::State),
-            _ => AttributeId::parse_id(text)
-                .filter(|id| schema.column(*id).is_some())
-                .map(Self::Attribute)
-                .ok_or_else(|| "must be `number`, `name`, `state`, or the id of an attribute".to_owned()),
+            "createdAt" => Ok(Self::CreatedAt),
+            "updatedAt" => Ok(Self::UpdatedAt),
+            _ => AttributeId::parse_id(text).filter(|id| schema.column(*id).is_some()).map(Self::Attribute).ok_or_else(
+                || "must be `number`, `name`, `state`, `createdAt`, `updatedAt`, or the id of an attribute".to_owned(),
+            ),
         }
     }
 
@@ -44,7 +47,7 @@ impl Column {
     pub fn attribute(self, schema: &Schema) -> Option<&Attribute> {
         match self {
             Self::Attribute(id) => schema.column(id),
-            Self::Number | Self::Name | Self::State => None,
+            Self::Number | Self::Name | Self::State | Self::CreatedAt | Self::UpdatedAt => None,
         }
     }
 
@@ -54,6 +57,8 @@ impl Column {
             Self::Number => Some(ValueKey::whole(number_key(issue.num))),
             Self::Name => Some(ValueKey::whole(folded(&issue.name))),
             Self::State => Some(ValueKey::whole(issue.state.as_str())),
+            Self::CreatedAt => Some(ValueKey::whole(issue.audit.created_at.as_str())),
+            Self::UpdatedAt => Some(ValueKey::whole(issue.audit.updated_at.as_str())),
             Self::Attribute(id) => issue.value(id).map(|value| value.key()),
         }
     }
@@ -65,6 +70,8 @@ impl fmt::Display for Column {
             Self::Number => formatter.write_str("number"),
             Self::Name => formatter.write_str("name"),
             Self::State => formatter.write_str("state"),
+            Self::CreatedAt => formatter.write_str("createdAt"),
+            Self::UpdatedAt => formatter.write_str("updatedAt"),
             Self::Attribute(id) => formatter.write_str(&id.id()),
         }
     }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::Column;
 use crate::items::{Issue, State};
 use crate::names::AttributeId;
+use crate::options::Options;
 use crate::project::Schema;
 use crate::values::{Input, Type, number_key, text_operand};
 
@@ -42,6 +43,9 @@ const MAX_FILTERS: usize = 10;
 
 /// Values of one `in`.
 const MAX_VALUES: usize = 20;
+
+/// The columns that every project has.
+const COLUMNS: [&str; 5] = ["number", "name", "state", "createdAt", "updatedAt"];
 
 const OPERATORS: [&str; 9] = ["eq", "in", "lt", "lte", "gt", "gte", "prefix", "empty", "notEmpty"];
 
@@ -120,7 +124,7 @@ impl Test {
             Self::Empty | Self::NotEmpty => of.is_some(),
             Self::Prefix(_) => column == Column::Name || of == Some(Type::Text),
             Self::Compare(..) => match column {
-                Column::Number | Column::Name => true,
+                Column::Number | Column::Name | Column::CreatedAt | Column::UpdatedAt => true,
                 Column::State => false,
                 Column::Attribute(_) => of != Some(Type::Choice),
             },
@@ -170,6 +174,10 @@ fn operand(column: Column, schema: &Schema, value: &str) -> Result<String, Strin
         Column::State => State::parse(&value.to_lowercase())
             .map(|state| state.as_str().to_owned())
             .ok_or("must be `open` or `closed`".to_owned()),
+        Column::CreatedAt | Column::UpdatedAt => {
+            let plain = Type::DateTime.read(&Input::from(value), &Options::default())?;
+            Ok(Type::DateTime.key(&plain).as_str().to_owned())
+        }
         Column::Attribute(_) => {
             let attribute = column.attribute(schema).ok_or("must name a column")?;
             match attribute.item.of {
@@ -195,7 +203,7 @@ fn escapes(text: &str) -> bool {
 /// Whether a text starts with a column and an operator.
 fn starts_filter(text: &str) -> bool {
     let Some((column, rest)) = text.split_once(':') else { return false };
-    let is_column = matches!(column, "number" | "name" | "state") || AttributeId::parse_id(column).is_some();
+    let is_column = COLUMNS.contains(&column) || AttributeId::parse_id(column).is_some();
     is_column && OPERATORS.contains(&rest.split_once(':').map_or(rest, |(op, _)| op))
 }
 

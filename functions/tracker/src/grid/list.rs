@@ -6,7 +6,7 @@ use table::Access;
 use table::search::SearchError;
 use utoipa::ToSchema;
 use web::search::Total;
-use web::{Context, Fault, Json, Limit, Order, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, EntityTag, Fault, Json, Limit, Order, Path, Problem, Query, Route, Sample, problem};
 
 use super::page::{Page, Source};
 use super::query::{Checkpoint, ParsedQuery, by_number, columns};
@@ -24,7 +24,7 @@ use crate::views::{GridRow, values};
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GridQuery {
-    /// `number`, `name`, `state`, or the id of an attribute.
+    /// `number`, `name`, `state`, `createdAt`, `updatedAt`, or the id of an attribute.
     #[serde(default = "by_number")]
     #[schema(default = "number", max_length = 50)]
     sort: String,
@@ -107,13 +107,16 @@ async fn list(
         Source::Table(_) => ServedBy::Table,
         Source::Search(_) => ServedBy::Search,
     };
-    let row = |id, issue: &Issue| GridRow {
+    let row = |id, rev, issue: &Issue| GridRow {
         id,
         number: issue.num,
         name: issue.name.clone(),
         state: issue.state,
         values: values(columns.iter().copied(), issue),
         import: issue.import,
+        created_at: issue.audit.created_at.clone(),
+        updated_at: issue.audit.updated_at.clone(),
+        etag: EntityTag::from(rev).to_string(),
     };
     let Page { rows, next } = source.page(cx.access(), &schema, &parsed, checkpoint, query.limit.0, row).await?;
     let next_cursor = cx.cursor_to(next)?;

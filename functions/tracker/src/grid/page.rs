@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use table::{Access, EntityKey, Key, Position, Stored};
+use table::{Access, EntityKey, Error, Key, Position, Rev, Stored};
 use web::Problem;
 
 use super::query::{Checkpoint, ParsedQuery};
@@ -66,7 +66,7 @@ impl Source {
         query: &ParsedQuery,
         mut checkpoint: Checkpoint,
         limit: u32,
-        row: impl Fn(IssueId, &Issue) -> T,
+        row: impl Fn(IssueId, Option<Rev>, &Issue) -> T,
     ) -> Result<Page<T>, Problem> {
         let (mut rows, mut bytes, mut rounds) = (Vec::new(), 0, 0);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -90,9 +90,9 @@ impl Source {
                     more = true;
                     break;
                 }
-                let matching = issue.filter(|issue| query.filters.iter().all(|filter| filter.holds(issue)));
-                if let Some(issue) = matching {
-                    let shown = row(entry.id, &issue);
+                let matching = issue.filter(|(_, issue)| query.filters.iter().all(|filter| filter.holds(issue)));
+                if let Some((rev, issue)) = matching {
+                    let shown = row(entry.id, rev, &issue);
                     bytes += serde_json::to_vec(&shown).map_err(Problem::internal)?.len();
                     if bytes > MAX_BYTES && !rows.is_empty() {
                         return Ok(Page { rows, next: Some(checkpoint) });
@@ -172,8 +172,12 @@ async fn from_index(
     Ok((page.items.iter().filter_map(entry).collect(), page.next.is_some()))
 }
 
-/// The issues with these ids in their order. None for one that is not in this project.
-async fn issues(access: &Access, schema: &Schema, ids: &[IssueId]) -> Result<Vec<Option<Issue>>, Problem> {
+/// The issues with these ids in their order, each with its revision. None for one that is not in this project.
+async fn issues(
+    access: &Access,
+    schema: &Schema,
+    ids: &[IssueId],
+) -> Result<Vec<Option<(Option<Rev>, Issue)>>, Problem> {
     let issues = access.table(&ISSUES, &TRACKER);
     let keys: Vec<Key> = ids.iter().map(|issue| IssueKey { issue: *issue, project: schema.id }.key()).collect();
     let mut found = issues.batch_get(&keys).await?;
@@ -186,5 +190,6 @@ async fn issues(access: &Access, schema: &Schema, ids: &[IssueId]) -> Result<Vec
             *missing = stored;
         }
     }
-    found.into_iter().map(|stored| Ok(stored.map(|stored| stored.read()).transpose()?)).collect()
+    let read = |stored: Stored| Ok::<_, Error>((stored.rev, stored.read()?));
+    found.into_iter().map(|stored| Ok(stored.map(read).transpose()?)).collect()
 }

@@ -155,6 +155,8 @@ fn field(schema: &Schema, column: Column) -> String {
         Column::Number => "number".to_owned(),
         Column::Name => "nameKey".to_owned(),
         Column::State => "state".to_owned(),
+        Column::CreatedAt => "createdAt".to_owned(),
+        Column::UpdatedAt => "updatedAt".to_owned(),
         Column::Attribute(_) => match column.attribute(schema) {
             Some(attribute) => format!("k{:02}", attribute.item.slot),
             None => {

@@ -26,7 +26,7 @@ pub fn from_table(schema: &Schema, sort: Sort, filters: &[Filter], order: &[Opti
             let tests = on_itself(sort.column, filters)?;
             return by_attribute(id, of, &tests, order, sort.backward);
         }
-        Column::Name => return None,
+        Column::Name | Column::CreatedAt | Column::UpdatedAt => return None,
     };
     if sort.backward {
         segments.reverse();
