@@ -13,6 +13,9 @@ tests! { tracker_files:
     import_allocates_its_numbers_at_once,
     rows_with_an_issue_number_update_it,
     column_mapping_of_the_client_is_honoured,
+    file_is_read_as_spreadsheets_write_it,
+    dates_of_a_file_have_the_order_that_the_client_says,
+    unknown_columns_are_left_out_on_request,
     file_that_is_not_csv_is_refused,
     tracker_import_over_the_limits_is_refused,
     oversized_row_is_found_before_any_write,
@@ -30,15 +33,15 @@ pub fn new(mode: &str, on_error: &str) -> Value {
     json!({ "mode": mode, "onError": on_error })
 }
 
-pub async fn announce(user: &User, project: &str, mut new: Value, file: &str) -> Answer {
-    new["bytes"] = json!(file.len());
+pub async fn announce(user: &User, project: &str, mut new: Value, file: &(impl AsRef<[u8]> + ?Sized)) -> Answer {
+    new["bytes"] = json!(file.as_ref().len());
     let announced = user.post(&format!("{project}/imports"), new).await.is(201);
     assert_eq!((announced.text("status"), announced.text("kind")), ("queued", "import"));
     announced
 }
 
 /// Announces a file, sends it and waits for the end of its work.
-pub async fn import(user: &User, project: &str, new: Value, file: &str) -> Answer {
+pub async fn import(user: &User, project: &str, new: Value, file: &(impl AsRef<[u8]> + ?Sized)) -> Answer {
     let announced = announce(user, project, new, file).await;
     assert_eq!(send_file(&announced, file).await, 200);
     ended(user, announced.header("location")).await
@@ -178,6 +181,78 @@ async fn column_mapping_of_the_client_is_honoured() {
     assert!(twice["faults"][0]["detail"].as_str().unwrap().contains("another column"), "{}", twice.told());
 }
 
+async fn file_is_read_as_spreadsheets_write_it() {
+    let fixture = Fixture::new().await;
+    let text = "Name{d}State{d}Num Items{d}{d}\r\nGröße{d} closed {d} 7{d}{d}\r\n{d}{d}{d}{d}\r\n\r\n\"a, b; c\"{d}{d}{d}{d}\r\n";
+    let wide = |text: &str, unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        format!("\u{feff}{text}").encode_utf16().flat_map(unit).collect()
+    };
+    // Of the text, only two letters are no ASCII.
+    let windows =
+        |text: &str| -> Vec<u8> { text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect() };
+    for delimiter in [",", ";", "\t"] {
+        let text = text.replace("{d}", delimiter);
+        let files =
+            [text.clone().into_bytes(), windows(&text), wide(&text, u16::to_le_bytes), wide(&text, u16::to_be_bytes)];
+        for file in files {
+            let project = fixture.project("Sheet").await;
+            let items = fixture.attribute(&project, "Num Items", "int").await;
+            let done = import(&fixture.ann, &project, new("create", "stop"), &file).await;
+            let told = format!("{delimiter:?} {file:?}: {}", done.told());
+            assert_eq!((done.text("status"), &done["counts"]), ("succeeded", &counts(2, 2, 0, 0)), "{told}");
+            let first = fixture.ann.get(&format!("{project}/numbers/1")).await.is(200);
+            assert_eq!((first.text("name"), first.text("state")), ("Größe", "closed"), "{told}");
+            assert_eq!(first["values"], json!({ items: "7" }), "{told}");
+            let second = fixture.ann.get(&format!("{project}/numbers/2")).await.is(200);
+            assert_eq!(second.text("name"), "a, b; c", "{told}");
+        }
+    }
+    // What is not empty after the last column has no place.
+    let beyond = import(&fixture.ann, PROJECT, new("create", "stop"), "Name;;\nOne;;\nTwo;;2\n").await;
+    assert_eq!(beyond["faults"][0]["detail"], "has 3 fields, and the header has 1", "{}", beyond.told());
+    // A file without a byte-order mark that begins in UTF-8 stays so.
+    let mixed = [b"Name\nGr\xc3\xb6\xc3\x9fe\n".as_slice(), &vec![b'\n'; 1_100_000], b"Gr\xf6\xdfe\n"].concat();
+    let mixed = import(&fixture.ann, PROJECT, new("create", "stop"), &mixed).await;
+    assert_eq!(mixed["faults"][0]["detail"], "is not UTF-8 from byte 2 on", "{}", mixed.told());
+}
+
+async fn dates_of_a_file_have_the_order_that_the_client_says() {
+    let fixture = Fixture::new().await;
+    let file = "Name,Start Date\nOne,3/4/2026\nTwo,2026-12-31\nThree,30.4.26\n";
+    let date = async |order: Option<&str>, name: &str| {
+        let project = fixture.project(name).await;
+        let start = fixture.attribute(&project, "Start Date", "date").await;
+        let mut new = new("create", "skip");
+        if let Some(order) = order {
+            new["dateOrder"] = json!(order);
+        }
+        let done = import(&fixture.ann, &project, new, file).await;
+        let page = fixture.ann.get(&format!("{project}/grid")).await.is(200);
+        let dates =
+            page["items"].as_array().unwrap().iter().map(|row| row["values"][&start].clone()).collect::<Vec<_>>();
+        (dates, done["counts"]["failed"].clone())
+    };
+    assert_eq!(date(Some("dmy"), "A").await, (vec![json!("2026-04-03"), json!("2026-12-31")], json!(1)));
+    assert_eq!(date(Some("mdy"), "B").await, (vec![json!("2026-03-04"), json!("2026-12-31")], json!(1)));
+    assert_eq!(date(None, "C").await, (vec![json!("2026-12-31")], json!(2)));
+}
+
+async fn unknown_columns_are_left_out_on_request() {
+    let fixture = Fixture::new().await;
+    let file = "Name,OBJECTID,Num Items\nOne,17,5\n";
+    let refused = import(&fixture.ann, PROJECT, new("create", "stop"), file).await;
+    let detail = refused["faults"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains("unknownColumns: ignore"), "{detail}");
+    let mut ignoring = new("create", "stop");
+    ignoring["unknownColumns"] = json!("ignore");
+    let done = import(&fixture.ann, PROJECT, ignoring.clone(), file).await;
+    assert_eq!(done["counts"], counts(1, 1, 0, 0), "{}", done.told());
+    // A mapping that fits no header is a mistake in any case.
+    ignoring["columns"] = json!({ "Nmae": "name" });
+    let misspelt = import(&fixture.ann, PROJECT, ignoring, file).await;
+    assert_eq!(misspelt.text("status"), "failed", "{}", misspelt.told());
+}
+
 async fn file_that_is_not_csv_is_refused() {
     let fixture = Fixture::new().await;
     for (file, told) in [
@@ -185,6 +260,7 @@ async fn file_that_is_not_csv_is_refused() {
         ("Num Items\n1\n", "a column with names"),
         ("Name\n\"open\n", "never closed"),
         ("Name\na\"b\"c\n", "has a quote in a field"),
+        ("PK\u{3}\u{4}\u{14}\0", "save the sheet as CSV"),
         (&format!("Name,{}\n", "a".repeat(500_000)), "of more than 200 characters"),
         (&format!("Name,{}\n", ",".repeat(100_000)), "has more than 400 fields"),
     ] {

@@ -6,6 +6,7 @@ pub mod announce;
 mod check;
 mod column;
 mod create;
+mod dates;
 mod faults;
 mod record;
 mod records;
@@ -19,6 +20,7 @@ pub use faults::link as faults_link;
 pub use step::Import;
 
 use serde::{Deserialize, Serialize};
+use sheet::Format;
 use table::Access;
 use table::objects::Gathered;
 use utoipa::ToSchema;
@@ -30,7 +32,8 @@ use crate::names::IssueId;
 use crate::project::Schema;
 use crate::schema::{INDEX, TRACKER};
 use crate::values::number_key;
-use column::Target;
+use column::{Target, UnknownColumns};
+use dates::DateOrder;
 use records::FileOffset;
 
 /// The prefix of files in the bucket. Each file has the id of its job.
@@ -72,6 +75,13 @@ struct ImportParams {
     /// The client's meaning of headers. It is a list, since headers may be empty, and DynamoDB takes no map with an empty
     /// name.
     mapping: Vec<(String, Target)>,
+    #[serde(default)]
+    unknown_columns: UnknownColumns,
+    #[serde(default)]
+    date_order: DateOrder,
+    /// After the header was read.
+    #[serde(default)]
+    format: Option<Format>,
     phase: Phase,
     /// The offset of the next record.
     #[serde(rename = "at")]

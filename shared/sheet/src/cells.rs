@@ -1,5 +1,7 @@
 //! Splitting a record into its cells.
 
+use crate::Format;
+
 /// A cell without its quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
@@ -8,16 +10,20 @@ pub struct Cell {
     pub line: u64,
 }
 
-/// Splits a record into at limit `limit` cells. The error completes a sentence that starts with "the record".
-pub fn cells(record: &[u8], limit: usize) -> Result<Vec<Cell>, String> {
-    let text =
-        std::str::from_utf8(record).map_err(|error| format!("is not UTF-8 from byte {} on", error.valid_up_to()))?;
+impl Format {
+    /// Splits a record into at most `limit` cells. The error completes a sentence that starts with "the record".
+    pub fn cells(self, record: &[u8], limit: usize) -> Result<Vec<Cell>, String> {
+        split(&self.decode(record)?, char::from(self.delimiter()), limit)
+    }
+}
+
+fn split(text: &str, delimiter: char, limit: usize) -> Result<Vec<Cell>, String> {
     let (mut cells, mut rest, mut line) = (Vec::new(), text, 0);
     loop {
         let (text, after) = match rest.strip_prefix('"') {
             Some(quoted) => unquoted(quoted)?,
             None => {
-                let end = rest.find(',').unwrap_or(rest.len());
+                let end = rest.find(delimiter).unwrap_or(rest.len());
                 let (cell, after) = rest.split_at(end);
                 if cell.contains('"') {
                     return Err("has a quote in a field that does not start with one".to_owned());
@@ -32,7 +38,7 @@ pub fn cells(record: &[u8], limit: usize) -> Result<Vec<Cell>, String> {
         }
         cells.push(Cell { text, line });
         line += breaks;
-        match after.strip_prefix(',') {
+        match after.strip_prefix(delimiter) {
             Some(next) => rest = next,
             None if after.is_empty() => return Ok(cells),
             None => return Err("has text after a closing quote".to_owned()),
@@ -59,6 +65,10 @@ fn unquoted(text: &str) -> Result<(String, &str), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn cells(record: &[u8], limit: usize) -> Result<Vec<Cell>, String> {
+        Format::default().cells(record, limit)
+    }
 
     #[test]
     fn quoted_field_may_contain_commas_quotes_and_line_breaks() {

@@ -1,8 +1,12 @@
 //! Splitting a file into records at line breaks, except those between quotes.
 
+use crate::Format;
+use crate::format::MARK;
+
 /// A reader that finds the records of a file that is read in pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
+    format: Format,
     /// The number of bytes of the present record that were scanned, and the position after them.
     scanned: usize,
     within: Within,
@@ -22,14 +26,15 @@ enum Within {
 impl Within {
     /// Returns the position after this byte. Only a quote at the start of a field may enclose line breaks, so that a
     /// stray quote affects only its own record.
-    fn after(self, byte: u8) -> Self {
+    fn after(self, byte: u8, delimiter: u8) -> Self {
         match (self, byte) {
             (Self::Start | Self::Closing, b'"') => Self::Quoted,
             (Self::Quoted, b'"') => Self::Closing,
             (Self::Quoted, _) => Self::Quoted,
-            (_, b',' | b'\n') => Self::Start,
+            (_, b'\n') => Self::Start,
+            (_, byte) if byte == delimiter => Self::Start,
             // A byte-order mark may precede the first field.
-            (Self::Start, 0xef | 0xbb | 0xbf) => Self::Start,
+            (Self::Start, MARK | 0xbb | 0xbf) => Self::Start,
             _ => Self::Plain,
         }
     }
@@ -51,26 +56,32 @@ pub enum Found {
 }
 
 impl Records {
+    pub fn of(format: Format) -> Self {
+        Self { format, ..Self::default() }
+    }
+
     /// Finds the record at the start of the buffer. `at_end` says that the buffer is the rest of the file.
     pub fn find(&mut self, rest: &[u8], at_end: bool) -> Found {
         let new = rest.get(self.scanned..).unwrap_or_default();
-        let line_break = new.iter().position(|byte| {
-            self.within = self.within.after(*byte);
-            *byte == b'\n' && self.within == Within::Start
+        let (width, delimiter) = (self.format.width(), self.format.delimiter());
+        let line_break = self.format.units(new).position(|unit| {
+            self.within = self.within.after(unit, delimiter);
+            unit == b'\n' && self.within == Within::Start
         });
         let (end, taken) = match line_break {
-            Some(at) => (self.scanned + at, self.scanned + at + 1),
+            Some(at) => (self.scanned + at * width, self.scanned + (at + 1) * width),
             None if !at_end => {
-                self.scanned = rest.len();
+                self.scanned = rest.len() - rest.len() % width;
                 return Found::More;
             }
             None if self.within == Within::Quoted => return Found::Unclosed,
             None if rest.is_empty() => return Found::End,
             None => (rest.len(), rest.len()),
         };
-        *self = Self::default();
-        let carriage_return = line_break.is_some() && end > 0 && rest.get(end - 1) == Some(&b'\r');
-        Found::Record { end: end - usize::from(carriage_return), taken }
+        *self = Self::of(self.format);
+        let last = end.checked_sub(width).and_then(|last| self.format.units(rest.get(last..end)?).next());
+        let carriage_return = line_break.is_some() && last == Some(b'\r');
+        Found::Record { end: if carriage_return { end - width } else { end }, taken }
     }
 
     /// Skips the scanned part of a record that is too large. Returns the number of bytes that may be dropped.
@@ -111,6 +122,30 @@ mod tests {
                 ["5\" pipe,1", "\"a\"\"\n\",6\"", "b"]
             );
             assert_eq!(records("", piece).unwrap(), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn record_of_a_wide_encoding_ends_at_its_line_break() {
+        let file: Vec<u8> = "\u{feff}a\tb\r\n\"1\n2\"\tx\r\ny".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let format = Format::of(&file, true);
+        for piece in 1..20 {
+            let (mut records, mut from, mut to, mut all) = (Records::of(format), 0, 0, Vec::new());
+            loop {
+                match records.find(&file[from..to], to == file.len()) {
+                    Found::Record { end, taken } => {
+                        let record = format.without_mark(&file[from..from + end]);
+                        all.push(
+                            format.cells(record, 2).unwrap().into_iter().map(|cell| cell.text).collect::<Vec<_>>(),
+                        );
+                        from += taken;
+                    }
+                    Found::More => to = (to + piece).min(file.len()),
+                    Found::End => break,
+                    Found::Unclosed => panic!("{piece}"),
+                }
+            }
+            assert_eq!(all, [vec!["a", "b"], vec!["1\n2", "x"], vec!["y"]], "{piece}");
         }
     }
 }

@@ -27,7 +27,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Found, Records, cells};
+    use crate::{Format, Found, Records};
 
     proptest! {
         #[test]
@@ -38,7 +38,7 @@ mod tests {
             }
             let (mut records, mut from, mut read) = (Records::default(), 0, Vec::new());
             while let Found::Record { end, taken } = records.find(&written[from..], true) {
-                let record = cells(&written[from..from + end], 9).unwrap();
+                let record = Format::default().cells(&written[from..from + end], 9).unwrap();
                 read.push(record.into_iter().map(|cell| cell.text).collect::<Vec<_>>());
                 from += taken;
             }

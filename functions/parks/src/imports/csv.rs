@@ -1,6 +1,6 @@
 //! CSV files of items: a header with known columns, then a record for each row.
 
-use sheet::{Records, cells};
+use sheet::{Format, Records};
 
 use super::Unknown;
 use super::parser::{Parsed, ParserState};
@@ -100,7 +100,7 @@ impl Csv {
 }
 
 fn header(record: &[u8], unknown: Unknown) -> Result<Vec<String>, String> {
-    let columns = cells(record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record), MAX_FIELDS);
+    let columns = Format::default().cells(record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record), MAX_FIELDS);
     let columns = columns.map_err(|reason| format!("its header {reason}"))?;
     let columns: Vec<String> = columns.into_iter().map(|cell| cell.text).collect();
     let known = COLUMNS.join(", ");
@@ -135,7 +135,7 @@ mod tests {
             match csv.find(&file.as_bytes()[from..to], to == file.len()) {
                 Parsed::Nothing(taken) => from += taken,
                 Parsed::Row { begin, end, taken } => {
-                    let record = cells(&file.as_bytes()[from + begin..from + end], MAX_FIELDS)?;
+                    let record = Format::default().cells(&file.as_bytes()[from + begin..from + end], MAX_FIELDS)?;
                     records.push(record.into_iter().map(|cell| cell.text).collect());
                     from += taken;
                 }

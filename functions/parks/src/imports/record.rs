@@ -9,7 +9,7 @@ use super::row::{ParsedRow, RowParser};
 
 impl RowParser {
     pub(super) fn record(&self, text: &[u8], columns: &[String], faults: &mut Vec<Fault>) -> Option<ParsedRow> {
-        let cells = match sheet::cells(text, MAX_FIELDS) {
+        let cells = match sheet::Format::default().cells(text, MAX_FIELDS) {
             Ok(cells) if cells.len() == columns.len() => cells,
             Ok(cells) => {
                 let detail = format!("has {} fields, and the header names {}", cells.len(), columns.len());

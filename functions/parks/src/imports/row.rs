@@ -93,7 +93,7 @@ impl RowParser {
             }
             Format::Csv => {
                 let place = columns.iter().position(|column| column == EXTERNAL_ID)?;
-                sheet::cells(text, MAX_FIELDS).ok()?.into_iter().nth(place)?.text
+                sheet::Format::default().cells(text, MAX_FIELDS).ok()?.into_iter().nth(place)?.text
             }
         };
         (!said.is_empty() && said.chars().count() <= MAX_EXTERNAL_ID).then_some(said)

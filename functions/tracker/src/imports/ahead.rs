@@ -36,7 +36,7 @@ impl Ahead {
     pub(super) fn records(&mut self, id: JobId, params: &ImportParams, offset: FileOffset) -> Records {
         match self.records.take() {
             Some(records) if records.offset() == offset => records,
-            _ => Records::new(id.to_string(), params.bytes, offset),
+            _ => Records::new(id.to_string(), params, offset),
         }
     }
 

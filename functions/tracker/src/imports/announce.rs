@@ -10,7 +10,8 @@ use table::objects::{Declared, Gathered};
 use utoipa::ToSchema;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Kind, Path, Problem, Route, Sample, problem};
 
-use super::column::Target;
+use super::column::{Target, UnknownColumns};
+use super::dates::DateOrder;
 use super::records::FileOffset;
 use super::{ImportParams, MAX_FILE_BYTES, MAX_HEADER, Mode, Numbers, OnError, PREFIX, Phase};
 use crate::access::{IMPORT, MEMBERSHIP, OPEN_JOBS, PROJECT};
@@ -28,7 +29,8 @@ pub const UNMAPPED_COLUMN: Kind = Kind::new(422, "unmapped-column", "A column is
 /// Columns that a mapping may name.
 const MAX_COLUMNS: usize = 200;
 
-/// A CSV file to import (RFC 4180, UTF-8).
+/// A CSV file to import, as spreadsheets write it: with commas, semicolons or tabs, in UTF-8, UTF-16 (with a byte-order
+/// mark) or Windows-1252.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewImport {
@@ -41,6 +43,10 @@ pub struct NewImport {
     /// null to leave the column out.
     #[serde(default, deserialize_with = "distinct")]
     columns: BTreeMap<String, Option<String>>,
+    #[serde(default)]
+    unknown_columns: UnknownColumns,
+    #[serde(default)]
+    date_order: DateOrder,
 }
 
 /// The link that takes the file, and the job that starts when the file has arrived.
@@ -93,6 +99,9 @@ async fn create(
         mode: new.mode,
         on_error: new.on_error,
         mapping: mapping(&schema, new.columns)?,
+        unknown_columns: new.unknown_columns,
+        date_order: new.date_order,
+        format: None,
         phase: Phase::Checking,
         offset: FileOffset::default(),
         columns: Vec::new(),

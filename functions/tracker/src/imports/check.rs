@@ -55,7 +55,7 @@ pub async fn step(
         while batch.has_room() {
             match records.next(access).await? {
                 Next::Record(record) if params.columns.is_empty() => match header(&mut params, schema, &record) {
-                    Ok(()) => {}
+                    Ok(()) => params.format = records.format(),
                     Err(faults) => return end(access, lease, params, counts, invalid_file(), faults).await,
                 },
                 Next::Record(record) => batch.push(record),
@@ -111,18 +111,28 @@ fn header(params: &mut ImportParams, schema: &Schema, record: &Record) -> Result
     let fault =
         |column: Option<String>, detail: String| RowFault { record: record.number, line: record.line, column, detail };
     let cells = record.cells.as_ref().map_err(|reason| vec![fault(None, reason.clone())])?;
+    let cells = without_empty_end(cells, &params.mapping);
     let is_long = |cell: &&sheet::Cell| cell.text.chars().count() > MAX_HEADER;
     if let Some(long) = cells.iter().find(is_long) {
         let shown: String = long.text.chars().take(40).collect();
         return Err(vec![fault(None, format!("has the header `{shown}…` of more than {MAX_HEADER} characters"))]);
     }
-    let headers: Vec<String> = cells.iter().map(|cell| sheet::unguarded(&cell.text).to_owned()).collect();
-    let columns = columns(&headers, &params.mapping, params.mode, schema);
+    let headers: Vec<String> = cells.iter().map(|cell| sheet::unguarded(cell.text.trim()).to_owned()).collect();
+    let columns = columns(&headers, params, schema);
     let row_faults =
         |faults: Vec<(Option<String>, String)>| faults.into_iter().map(|(column, detail)| fault(column, detail));
     params.columns = columns.map_err(|faults| row_faults(faults).collect::<Vec<_>>())?;
     params.headers = headers;
     Ok(())
+}
+
+/// The headers without the empty ones that spreadsheets write after the last, unless the client has mapped them.
+fn without_empty_end<'a>(cells: &'a [sheet::Cell], mapping: &[(String, Target)]) -> &'a [sheet::Cell] {
+    if mapping.iter().any(|(header, _)| header.is_empty()) {
+        return cells;
+    }
+    let last = cells.iter().rposition(|cell| !cell.text.trim().is_empty());
+    last.and_then(|last| cells.get(..=last)).unwrap_or_default()
 }
 
 /// Returns the faults of these records, and notes the numbers of the others.

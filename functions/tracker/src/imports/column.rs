@@ -1,11 +1,23 @@
 //! The meaning of a file's columns.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use super::Mode;
+use super::{ImportParams, Mode};
 use crate::names::AttributeId;
 use crate::project::Schema;
 use crate::values::folded;
+
+/// The treatment of columns that are neither of the project nor mapped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownColumns {
+    /// Nothing is written.
+    #[default]
+    Refuse,
+    /// They are left out.
+    Ignore,
+}
 
 /// The meaning of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,10 +57,10 @@ impl Target {
 /// The meaning of each column of a file, or the faults of its headers, each with its header.
 pub fn columns(
     headers: &[String],
-    mapping: &[(String, Target)],
-    mode: Mode,
+    params: &ImportParams,
     schema: &Schema,
 ) -> Result<Vec<Target>, Vec<(Option<String>, String)>> {
+    let ImportParams { mapping, mode, unknown_columns, .. } = params;
     let (mut columns, mut faults) = (Vec::<Target>::new(), Vec::new());
     for header in headers {
         let mapped = mapping.iter().find(|(mapped, _)| mapped == header).map(|(_, target)| *target);
@@ -59,8 +71,9 @@ pub fn columns(
                 target
             }
             Some(target) => target,
+            None if *unknown_columns == UnknownColumns::Ignore => Target::Nothing,
             None => {
-                let detail = "is no column of the project; map it in `columns`, or map it to null to leave it out";
+                let detail = "is no column of the project; map it in `columns`, to null to leave it out, or choose `unknownColumns: ignore`";
                 faults.push((Some(header.clone()), detail.to_owned()));
                 Target::Nothing
             }

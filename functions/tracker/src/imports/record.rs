@@ -5,6 +5,7 @@ use sheet::{Cell, unguarded};
 use web::visible::name_fault;
 
 use super::column::Target;
+use super::dates::DateOrder;
 use super::records::Record;
 use super::{ImportParams, Mode};
 use crate::issues::MAX_NUMBER;
@@ -33,7 +34,9 @@ pub struct ParsedRow {
 pub fn read(params: &ImportParams, schema: &Schema, record: &Record) -> Result<ParsedRow, Vec<RowFault>> {
     let whole = |detail: String| vec![RowFault { record: record.number, line: record.line, column: None, detail }];
     let cells = record.cells.as_ref().map_err(|reason| whole(reason.clone()))?;
-    if cells.len() != params.columns.len() {
+    // Spreadsheets write empty cells after the last column.
+    let beyond = cells.get(params.columns.len()..);
+    if beyond.is_none_or(|beyond| beyond.iter().any(|cell| !cell.text.trim().is_empty())) {
         let detail = format!("has {} fields, and the header has {}", cells.len(), params.columns.len());
         return Err(whole(detail));
     }
@@ -48,7 +51,7 @@ pub fn read(params: &ImportParams, schema: &Schema, record: &Record) -> Result<P
     };
     let mut faults = Vec::new();
     for ((target, header), cell) in params.columns.iter().zip(&params.headers).zip(cells) {
-        if let Err(detail) = parsed.set(*target, cell, schema) {
+        if let Err(detail) = parsed.set(*target, cell, params.date_order, schema) {
             let (line, column) = (record.line + cell.line, Some(header.clone()));
             faults.push(RowFault { record: record.number, line, column, detail });
         }
@@ -68,7 +71,7 @@ pub fn read(params: &ImportParams, schema: &Schema, record: &Record) -> Result<P
 
 /// The number of a record, whose other cells may be invalid.
 pub fn number(params: &ImportParams, record: &Record) -> Option<u64> {
-    number_of(&cell(params, record, Target::Number)?.text)
+    number_of(cell(params, record, Target::Number)?.text.trim())
 }
 
 /// The line on which a record's cell of this column starts; the line of the record if it has no such cell.
@@ -89,7 +92,7 @@ fn number_of(text: &str) -> Option<u64> {
 /// Whether a record has no number. It does not depend on the schema, since the numbers of later records depend on the count of
 /// the first pass.
 pub fn is_unnumbered(params: &ImportParams, record: &Record) -> bool {
-    cell(params, record, Target::Number).is_none_or(|cell| cell.text.is_empty())
+    cell(params, record, Target::Number).is_none_or(|cell| cell.text.trim().is_empty())
 }
 
 impl ImportParams {
@@ -101,8 +104,9 @@ impl ImportParams {
 }
 
 impl ParsedRow {
-    fn set(&mut self, target: Target, cell: &Cell, schema: &Schema) -> Result<(), String> {
-        let text = cell.text.as_str();
+    /// Spaces around a cell are no part of its value, except in names and texts.
+    fn set(&mut self, target: Target, cell: &Cell, dates: DateOrder, schema: &Schema) -> Result<(), String> {
+        let text = cell.text.trim();
         match target {
             Target::Nothing => {}
             Target::Attribute(id) => {
@@ -111,7 +115,7 @@ impl ParsedRow {
                     None if text.is_empty() => return Ok(()),
                     None => return Err("has a value of an attribute that was deleted".to_owned()),
                     Some(_) if text.is_empty() => None,
-                    Some(attribute) => Some(value(attribute, text)?),
+                    Some(attribute) => Some(value(attribute, &cell.text, dates)?),
                 };
                 self.values.push((id, value));
             }
@@ -121,7 +125,7 @@ impl ParsedRow {
                 self.number = Some(number_of(text).ok_or_else(expected)?);
             }
             Target::Name => {
-                let name = unguarded(text);
+                let name = unguarded(&cell.text);
                 if name.chars().count() > MAX_NAME {
                     return Err(format!("must be at most {MAX_NAME} characters"));
                 }
@@ -157,16 +161,17 @@ impl ParsedRow {
 }
 
 /// Parses a cell as a value of its attribute. Retired options may be set, so that an exported file can be imported.
-fn value(attribute: &Attribute, text: &str) -> Result<Value, String> {
+fn value(attribute: &Attribute, text: &str, dates: DateOrder) -> Result<Value, String> {
     let (of, options) = (attribute.item.of, attribute.options());
     let plain = match of {
         Type::Choice => {
-            let option = options.labelled(unguarded(text));
+            let option = options.labelled(unguarded(text.trim()));
             let option = option.ok_or_else(|| "must be the label of one of the attribute's options".to_owned())?;
             Plain::stored(option.id.to_string())
         }
         Type::Text => of.read(&Input::from(unguarded(text)), options)?,
-        _ => of.read(&Input::from(text), options)?,
+        Type::Date => of.read(&Input::from(dates.iso(text.trim()).as_ref()), options)?,
+        _ => of.read(&Input::from(text.trim()), options)?,
     };
     Ok(Value { slot: attribute.item.slot, of, value: plain.as_str().to_owned() })
 }

@@ -1,12 +1,12 @@
 //! The records of a file in order, from an offset.
 
 use serde::{Deserialize, Serialize};
-use sheet::{Cell, Found, cells};
+use sheet::{Cell, Format, Found};
 use table::Access;
 use table::objects::Blocks;
 use web::Problem;
 
-use super::PREFIX;
+use super::{ImportParams, PREFIX};
 use crate::access::READ_IMPORT;
 use crate::schema::BUCKET;
 
@@ -21,6 +21,11 @@ const MAX_BATCH_BYTES: usize = 2_000_000;
 
 /// The reason of an import whose file has expired.
 pub const GONE: &str = "the file was deleted before all of it was read";
+
+/// The first bytes of a zip archive, which a workbook is.
+const ZIP: &[u8] = b"PK\x03\x04";
+
+const IS_ZIP: &str = "it is a zip archive or a workbook; save the sheet as CSV and upload that";
 
 /// A record of a file before parsing.
 #[derive(Clone, Debug)]
@@ -81,22 +86,44 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Records {
     blocks: Blocks,
+    /// None at the start of the file.
+    format: Option<Format>,
     found: sheet::Records,
     offset: FileOffset,
 }
 
 impl Records {
-    /// The records of a file of this size, from an offset.
-    pub fn new(name: String, bytes: u64, offset: FileOffset) -> Self {
-        Self { blocks: Blocks::new(name, bytes, offset.bytes), found: sheet::Records::default(), offset }
+    /// The records of an import's file, from an offset.
+    pub fn new(name: String, params: &ImportParams, offset: FileOffset) -> Self {
+        let found = sheet::Records::of(params.format.unwrap_or_default());
+        Self { blocks: Blocks::new(name, params.bytes, offset.bytes), format: params.format, found, offset }
+    }
+
+    /// The format of the file, after its first record was read.
+    pub fn format(&self) -> Option<Format> {
+        self.format
     }
 
     pub fn offset(&self) -> FileOffset {
         self.offset
     }
 
-    /// Reads the next record. Empty lines are no records.
+    /// Reads the next record. Empty lines, and lines with only empty cells, are no records.
     pub async fn next(&mut self, access: &Access) -> Result<Next, Problem> {
+        let format = match self.format {
+            Some(format) => format,
+            None => {
+                if !self.more(access).await? {
+                    return Ok(Next::Broken(GONE.to_owned()));
+                }
+                if self.blocks.rest().starts_with(ZIP) {
+                    return Ok(Next::Broken(IS_ZIP.to_owned()));
+                }
+                let format = Format::of(self.blocks.rest(), self.blocks.at_end());
+                (self.format, self.found) = (Some(format), sheet::Records::of(format));
+                format
+            }
+        };
         let mut dropped = false;
         let mut lines = self.offset.lines;
         loop {
@@ -104,17 +131,18 @@ impl Records {
             match self.found.find(rest, self.blocks.at_end()) {
                 Found::Record { end, taken } => {
                     let (record, all) = (prefix(rest, end)?, prefix(rest, taken)?);
-                    let record = if self.offset.bytes == 0 { without_mark(record) } else { record };
-                    let (line, breaks) = (lines + 1, line_breaks(all));
+                    let record = if self.offset.bytes == 0 { format.without_mark(record) } else { record };
+                    let (line, breaks) = (lines + 1, format.line_breaks(all));
                     let read = if dropped {
                         Err(format!("is larger than {MAX_RECORD_BYTES} bytes"))
-                    } else if record.is_empty() {
+                    } else {
+                        format.cells(record, MAX_FIELDS)
+                    };
+                    if read.as_ref().is_ok_and(|cells| cells.iter().all(|cell| cell.text.trim().is_empty())) {
                         self.advance(taken, breaks);
                         lines = self.offset.lines;
                         continue;
-                    } else {
-                        cells(record, MAX_FIELDS)
-                    };
+                    }
                     let number = self.offset.records;
                     self.advance(taken, breaks);
                     self.offset.records += 1;
@@ -128,15 +156,20 @@ impl Records {
                     if rest.len() > MAX_RECORD_BYTES {
                         dropped = true;
                         let scanned = self.found.drop_scanned();
-                        let breaks = line_breaks(prefix(rest, scanned)?);
+                        let breaks = format.line_breaks(prefix(rest, scanned)?);
                         self.advance(scanned, breaks);
                     }
-                    if !self.blocks.more(access.objects(&READ_IMPORT, BUCKET, PREFIX)).await? {
+                    if !self.more(access).await? {
                         return Ok(Next::Broken(GONE.to_owned()));
                     }
                 }
             }
         }
+    }
+
+    /// Reads a further block. False if the file is gone.
+    async fn more(&mut self, access: &Access) -> Result<bool, Problem> {
+        Ok(self.blocks.more(access.objects(&READ_IMPORT, BUCKET, PREFIX)).await?)
     }
 
     fn advance(&mut self, bytes: usize, breaks: u64) {
@@ -152,13 +185,4 @@ fn prefix(block: &[u8], bytes: usize) -> Result<&[u8], Problem> {
         table::never!("a record of {bytes} bytes in {}", block.len());
         Problem::internal("a record ends after its block")
     })
-}
-
-fn line_breaks(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
-}
-
-/// The record without the byte-order mark that spreadsheets put before the first header.
-fn without_mark(record: &[u8]) -> &[u8] {
-    record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record)
 }
