@@ -131,7 +131,7 @@ mod tests {
         let file = file(&Project { name: "Any", attributes: 30, issues: 50 });
         let lines: Vec<&str> = std::str::from_utf8(&file).unwrap().split_terminator("\r\n").collect();
         assert_eq!(lines.len(), 51);
-        let cells = |line: &str| sheet::cells(line.as_bytes(), 50).unwrap().len();
+        let cells = |line: &str| sheet::Format::default().cells(line.as_bytes(), 50).unwrap().len();
         assert!(lines.iter().all(|line| cells(line) == 32));
         assert_eq!(attributes(30).count(), 30);
     }
