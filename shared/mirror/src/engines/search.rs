@@ -27,8 +27,9 @@ pub struct OpenSearchIndex<'e> {
 
 const ENGINE: &str = "search";
 
-/// The timeout of a request.
+/// The timeout of a request, and of one that reads the state of the cluster, which every node has in its memory.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+const STATE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The members of a bulk response that are returned: those by which each operation is classified, and the reason why a
 /// request was refused as a whole. This keeps large responses small.
@@ -49,7 +50,8 @@ impl<'e> OpenSearchIndex<'e> {
     ) -> Result<Reply, Fault> {
         headers.extend(Trace::current_header());
         let transport = self.client.transport();
-        let answer = transport.send(method, path, headers, None::<&()>, body, Some(REQUEST_TIMEOUT)).await;
+        let timeout = if matches!(method, Method::Get) { STATE_TIMEOUT } else { REQUEST_TIMEOUT };
+        let answer = transport.send(method, path, headers, None::<&()>, body, Some(timeout)).await;
         let answer = answer.map_err(|error| Fault::passing(ENGINE, no_answer::describe(&error)))?;
         let status = answer.status_code().as_u16();
         let body = answer.bytes().await.map_err(|error| Fault::passing(ENGINE, no_answer::describe(&error)))?;
@@ -354,4 +356,27 @@ fn compress(lines: &str) -> std::io::Result<Bytes> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(lines.len() / 4), Compression::fast());
     encoder.write_all(lines.as_bytes())?;
     encoder.finish().map(Bytes::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use table::{Clock, Config};
+    use tokio::net::TcpListener;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn cluster_that_does_not_answer_is_told_soon() {
+        // It accepts connections, and never answers.
+        let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", silent.local_addr().unwrap());
+        let credentials = Some(("key".to_owned(), "secret".to_owned()));
+        let config = Config { credentials, ..Config::new("eu-west-1", &url) };
+        let engines = Engines::new(config, Clock::system());
+        let started = Instant::now();
+        let found = OpenSearchIndex::new(&engines).unwrap().names("parks", "parks-000001").await;
+        assert_eq!(found.unwrap_err().to_string(), "search: it does not respond (timed out)");
+        assert_eq!(started.elapsed().as_secs(), STATE_TIMEOUT.as_secs());
+    }
 }
