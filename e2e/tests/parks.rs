@@ -18,8 +18,10 @@ mod idempotency;
 mod identity;
 pub mod imports;
 mod imports_cancelled;
+mod imports_dry_run;
 mod imports_killed;
 mod imports_layers;
+mod imports_mapped;
 mod imports_refused;
 mod imports_visibility;
 mod items;
@@ -58,8 +60,10 @@ pub fn tests() -> Vec<Test> {
         uploads::tests(),
         imports::tests(),
         imports_cancelled::tests(),
+        imports_dry_run::tests(),
         imports_killed::tests(),
         imports_layers::tests(),
+        imports_mapped::tests(),
         imports_refused::tests(),
         imports_visibility::tests(),
         sweep::tests(),

@@ -5,7 +5,10 @@ mod announce;
 mod csv;
 mod faults;
 mod feature_collection;
+mod identity;
 mod layer;
+mod mapping;
+mod options;
 mod parser;
 mod record;
 mod row;
@@ -24,8 +27,9 @@ use utoipa::ToSchema;
 use web::Problem;
 
 use crate::access::IMPORTS;
-use crate::jobs::Job;
+use crate::jobs::{Job, JobKind};
 use crate::names::CollectionId;
+use options::Options;
 use rows::FilePosition;
 
 /// The prefix of the files in the bucket, each under the id of its job.
@@ -47,17 +51,6 @@ pub enum Format {
     Csv,
 }
 
-/// The treatment of properties and columns that items of the kind do not have; `refuse` by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Unknown {
-    /// Each is a fault.
-    #[default]
-    Refuse,
-    /// They are ignored.
-    Ignore,
-}
-
 /// The parameters and the progress of an import: the checkpoint of its job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -66,8 +59,8 @@ struct Plan {
     layer: Layer,
     format: Format,
     bytes: u64,
-    #[serde(default)]
-    unknown: Unknown,
+    #[serde(flatten)]
+    options: Options,
     phase: Phase,
     /// The row at which it resumes.
     at: FilePosition,
@@ -83,6 +76,11 @@ struct Plan {
 enum Phase {
     Counting,
     Writing,
+}
+
+/// Whether a job is an import that writes nothing.
+pub fn is_dry_run(job: &Job) -> bool {
+    job.kind == JobKind::Import && job.checkpoint::<Plan>().is_ok_and(|plan| plan.options.dry_run)
 }
 
 /// The collection of an import.

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use web::fault::{Place, pointer_step};
 use web::{Fault, Schema};
 
-use super::csv::MAX_FIELDS;
+use super::options::{Options, Unknown};
 use super::rows::Row;
-use super::{Format, Layer, Unknown};
+use super::{Format, Layer};
 use crate::names::ShapeName;
 
 /// A fault of a row, at a JSON pointer into the feature or at a column.
@@ -38,24 +38,21 @@ pub struct ParsedRow {
 pub struct RowParser {
     pub format: Format,
     pub layer: Layer,
-    pub unknown: Unknown,
+    pub options: Options,
     pub schema: Schema,
 }
 
 /// The limit of reported faults of a row.
 const MAX_FAULTS: usize = 100;
 
-/// The limit of a reported external id, in characters. No valid one is longer.
-const MAX_EXTERNAL_ID: usize = 128;
-
-const EXTERNAL_ID: &str = "externalId";
+pub const EXTERNAL_ID: &str = "externalId";
 
 #[derive(Deserialize)]
-struct Feature {
+pub struct Feature {
     #[serde(rename = "type")]
     feature_type: Option<String>,
     geometry: Option<Geometry>,
-    properties: Option<Map<String, Value>>,
+    pub properties: Option<Map<String, Value>>,
 }
 
 /// Its positions are read with their places in the feature, later.
@@ -83,22 +80,6 @@ impl RowParser {
         }
     }
 
-    /// The external id that a row says, whatever else is wrong with it.
-    pub fn external_id(&self, row: &Row, columns: &[String]) -> Option<String> {
-        let text = row.text.as_deref()?;
-        let said = match self.format {
-            Format::Geojson => {
-                let feature: Feature = serde_json::from_slice(text).ok()?;
-                feature.properties?.get(EXTERNAL_ID)?.as_str()?.to_owned()
-            }
-            Format::Csv => {
-                let place = columns.iter().position(|column| column == EXTERNAL_ID)?;
-                sheet::cells(text, MAX_FIELDS).ok()?.into_iter().nth(place)?.text
-            }
-        };
-        (!said.is_empty() && said.chars().count() <= MAX_EXTERNAL_ID).then_some(said)
-    }
-
     /// What is told of a row whose external id the row of this number has.
     pub fn repeats(&self, row: &Row, columns: &[String], earlier: u64) -> Vec<RowFault> {
         let counted = match self.format {
@@ -124,13 +105,19 @@ impl RowParser {
     /// A field's place in an item as its place in a row.
     fn placed(&self, fault: Fault) -> Fault {
         let Place::Pointer(pointer) = fault.place else { return fault };
-        let of = |name: &str| pointer == format!("/{name}") || pointer.starts_with(&format!("/{name}/"));
+        let Some(path) = pointer.strip_prefix('/') else { return Fault::pointer(pointer, fault.detail) };
+        let (field, below) = path.split_at(path.find('/').unwrap_or(path.len()));
+        // Only fields have attributes of other names, and no field's name is escaped in a pointer.
+        let place = |field: &str| match self.options.mapping.attribute(field) {
+            own if own == field => format!("/{field}"),
+            attribute => pointer_step(attribute),
+        };
         let pointer = match self.format {
-            Format::Geojson if of("location") => "/geometry".to_owned(),
-            Format::Geojson => format!("/properties{pointer}"),
-            Format::Csv if of("location") => "/longitude".to_owned(),
-            Format::Csv if self.layer.type_field().is_some_and(of) => "/type".to_owned(),
-            Format::Csv => pointer,
+            Format::Geojson if field == "location" => "/geometry".to_owned(),
+            Format::Geojson => format!("/properties{}{below}", place(field)),
+            Format::Csv if field == "location" => place("longitude"),
+            Format::Csv if self.layer.type_field() == Some(field) => place("type"),
+            Format::Csv => format!("{}{below}", place(field)),
         };
         Fault::pointer(pointer, fault.detail)
     }
@@ -146,13 +133,13 @@ impl RowParser {
         if feature.feature_type.as_deref() != Some("Feature") {
             faults.push(Fault::pointer("/type", "must be Feature"));
         }
-        let mut fields = feature.properties.unwrap_or_default();
+        let mut fields = self.options.mapping.renamed(feature.properties.unwrap_or_default(), faults);
         for name in ["location", "boundary", "path"] {
             if fields.remove(name).is_some() {
                 faults.push(Fault::pointer(format!("/properties/{name}"), "must come as the feature's geometry"));
             }
         }
-        if self.unknown == Unknown::Ignore {
+        if self.options.unknown == Unknown::Ignore {
             fields.retain(|name, _| self.schema.has(name));
         }
         let mut shape = None;
@@ -235,7 +222,7 @@ pub mod tests {
 
     pub fn read(format: Format, layer: Layer, text: &str) -> Result<ParsedRow, Vec<String>> {
         let columns = COLUMNS.map(str::to_owned)[..7].to_vec();
-        let reading = RowParser { format, layer, unknown: Unknown::Refuse, schema: layer.schema().unwrap() };
+        let reading = RowParser { format, layer, options: Options::default(), schema: layer.schema().unwrap() };
         let read = reading.read(&Row { number: 1, text: Some(text.as_bytes().to_vec()) }, &columns);
         read.map_err(|faults| faults.into_iter().map(|fault| fault.pointer).collect())
     }

@@ -1,7 +1,7 @@
 //! The steps of an import. The first phase parses the whole file and counts its rows, so that nothing is written of an invalid
 //! file. The second phase writes the rows batch by batch.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use jobs::{Counts, Step, Then, Worker};
 use table::{Access, EntityKey};
 use web::Problem;
 
+use super::identity::Counted;
 use super::row::{ParsedRow, RowFault, RowParser};
 use super::rows::{FilePosition, Next, Row, Rows};
 use super::write::{self, Written};
@@ -44,18 +45,10 @@ struct Run {
     live: bool,
     rows: Rows,
     reading: Arc<RowParser>,
+    /// It is only in memory: a run that resumes counts from the start.
     counted: Counted,
     /// Rows that were read and belong to a later batch, with their positions.
     ahead: VecDeque<(FilePosition, Row)>,
-}
-
-/// The result of counting so far. It is only in memory: a run that resumes counts from the start.
-#[derive(Debug, Default)]
-struct Counted {
-    rows: u64,
-    /// The number of the first row with each external id.
-    first: HashMap<String, u64>,
-    repeated: Vec<(u64, u64)>,
 }
 
 impl Worker<ParksJobs> for Import {
@@ -92,9 +85,9 @@ impl Run {
         let live = stored.map(|stored| stored.read::<Item>()).transpose()?.is_some_and(|item| !item.deleted());
         let at = if plan.phase == Phase::Counting { FilePosition::default() } else { plan.at.clone() };
         let rows = Rows::new(lease.id.to_string(), &plan, &at);
-        let (format, layer, unknown, schema) = (plan.format, plan.layer, plan.unknown, plan.layer.schema()?);
-        let reading = Arc::new(RowParser { format, layer, unknown, schema });
-        let (counted, ahead) = (Counted::default(), VecDeque::new());
+        let (format, layer, schema) = (plan.format, plan.layer, plan.layer.schema()?);
+        let reading = Arc::new(RowParser { format, layer, options: plan.options.clone(), schema });
+        let (counted, ahead) = (Counted::new(&reading), VecDeque::new());
         Ok(Self { plan, collection, live, rows, reading, counted, ahead })
     }
 
@@ -106,7 +99,11 @@ impl Run {
                     let reason = format!("it has more than {MAX_ROWS} rows; split it into several files");
                     return Ok(Step::fail(&lease.job, reason));
                 }
-                Next::Row(row) => self.counted.add(&row, self.reading.external_id(&row, self.rows.columns())),
+                Next::Row(row) => {
+                    let identity = self.reading.identify(&row, self.rows.columns(), &mut self.counted.unseen);
+                    // One more than the limit shows that there are too many.
+                    self.counted.add(&row, identity, MAX_REPEATED + 1);
+                }
                 Next::Broken(reason) => {
                     let reason = match self.rows.offset() {
                         0 => reason,
@@ -125,6 +122,10 @@ impl Run {
                     return Ok(Step::fail(&lease.job, reason));
                 }
                 Next::End => {
+                    if let Some(unseen) = self.counted.unseen.first() {
+                        let reason = format!("no feature has the property `{unseen}`, which the mapping names");
+                        return Ok(Step::fail(&lease.job, reason));
+                    }
                     let Counted { rows, repeated, .. } = std::mem::take(&mut self.counted);
                     (self.plan.phase, self.plan.repeated) = (Phase::Writing, repeated);
                     self.rows = Rows::new(lease.id.to_string(), &self.plan, &self.plan.at);
@@ -241,18 +242,6 @@ impl Run {
     async fn end(&mut self, access: &Access, lease: &Lease, then: Then) -> Result<Step, Problem> {
         faults::gather(access, lease.id, &mut self.plan).await?;
         Step::new(Vec::new(), &self.plan, lease.job.counts, then)
-    }
-}
-
-impl Counted {
-    fn add(&mut self, row: &Row, external_id: Option<String>) {
-        self.rows += 1;
-        let Some(external_id) = external_id else { return };
-        let first = *self.first.entry(external_id).or_insert(row.number);
-        // One more than the limit shows that there are too many.
-        if first != row.number && self.repeated.len() <= MAX_REPEATED {
-            self.repeated.push((row.number, first));
-        }
     }
 }
 

@@ -98,7 +98,8 @@ pub async fn rows(
             }
         }
     }
-    let actions = actions(access, reading, collection, outcomes, &audit).await?;
+    let dry_run = reading.options.dry_run;
+    let actions = if dry_run { Vec::new() } else { actions(access, reading, collection, outcomes, &audit).await? };
     Ok(Written { actions, faults, failed, next })
 }
 
