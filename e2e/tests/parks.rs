@@ -22,7 +22,9 @@ mod imports_dry_run;
 mod imports_killed;
 mod imports_layers;
 mod imports_mapped;
+mod imports_missing;
 mod imports_refused;
+mod imports_shapes;
 mod imports_visibility;
 mod items;
 mod open_days;
@@ -64,7 +66,9 @@ pub fn tests() -> Vec<Test> {
         imports_killed::tests(),
         imports_layers::tests(),
         imports_mapped::tests(),
+        imports_missing::tests(),
         imports_refused::tests(),
+        imports_shapes::tests(),
         imports_visibility::tests(),
         sweep::tests(),
         hostile::tests(),

@@ -5,12 +5,14 @@ mod announce;
 mod csv;
 mod faults;
 mod feature_collection;
+mod hide;
 mod identity;
 mod layer;
 mod mapping;
 mod options;
 mod parser;
 mod record;
+mod refused_shape;
 mod row;
 mod rows;
 mod step;
@@ -51,6 +53,16 @@ pub enum Format {
     Csv,
 }
 
+impl Format {
+    /// The name of what the file is read by.
+    fn counted(self) -> &'static str {
+        match self {
+            Self::Geojson => "feature",
+            Self::Csv => "row",
+        }
+    }
+}
+
 /// The parameters and the progress of an import: the checkpoint of its job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -67,7 +79,17 @@ struct Plan {
     /// The remaining rows whose external id an earlier row has, in order, each with the number of that row.
     #[serde(default)]
     repeated: Vec<(u64, u64)>,
+    /// The entries of the report: faults, refused shapes and hidden items.
     faults: Gathered,
+    /// The number of rows that were imported although their shape was refused.
+    #[serde(default)]
+    refused_shapes: u64,
+    /// The number of items that were hidden.
+    #[serde(default)]
+    hidden: u64,
+    /// The sort key of the last guard of an external id that was compared with the file.
+    #[serde(default)]
+    compared: Option<String>,
 }
 
 /// Items are written only after the whole file has been read and its rows counted.
@@ -76,6 +98,8 @@ struct Plan {
 enum Phase {
     Counting,
     Writing,
+    /// Hides the items that the file does not have.
+    Hiding,
 }
 
 /// Whether a job is an import that writes nothing.

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Sample, problem};
 
 use super::mapping::Mapping;
-use super::options::{Options, Unknown};
+use super::options::{InvalidShapes, Missing, Options, Unknown};
 use super::rows::FilePosition;
 use super::{Format, LARGEST, Layer, PREFIX, Phase, Plan};
 use crate::access::IMPORT;
@@ -45,6 +45,12 @@ pub struct NewImport {
     /// they are its columns.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub mapping: BTreeMap<String, String>,
+    #[serde(default)]
+    #[schema(inline)]
+    pub invalid_shapes: InvalidShapes,
+    #[serde(default)]
+    #[schema(inline)]
+    pub missing: Missing,
     /// Whether the import reports its counts and faults only and writes no item; false by default.
     #[serde(default)]
     #[schema(required = false)]
@@ -85,7 +91,7 @@ async fn create(cx: Context, once: IdempotencyKey, Json(new): Json<NewImport>) -
             "A file to import has at most {LARGEST} bytes; split it into several files."
         )));
     }
-    let mapping = Mapping::new(new.mapping, new.format, new.entity, &new.entity.schema()?);
+    let mapping = Mapping::new(new.mapping, &new.entity.fields(new.format)?);
     let mapping = mapping.map_err(Problem::faults)?;
     let unknown = || Problem::unprocessable(vec![Fault::pointer("/collectionId", "is not the id of a collection")]);
     let collection: CollectionId = new.collection_id.parse().map_err(|_| unknown())?;
@@ -100,11 +106,20 @@ async fn create(cx: Context, once: IdempotencyKey, Json(new): Json<NewImport>) -
         layer: new.entity,
         format: new.format,
         bytes: new.bytes,
-        options: Options { unknown: new.unknown, mapping, dry_run: new.dry_run, ..Options::default() },
+        options: Options {
+            unknown: new.unknown,
+            mapping,
+            invalid_shapes: new.invalid_shapes,
+            missing: new.missing,
+            dry_run: new.dry_run,
+        },
         phase: Phase::Counting,
         at: FilePosition::default(),
         repeated: Vec::new(),
         faults: Gathered::default(),
+        refused_shapes: 0,
+        hidden: 0,
+        compared: None,
     };
     let (access, id, who) = (cx.access(), JobId::new(), Audit::now(&cx).by);
     let job = Job::new(access, JobKind::Import, Details::new(&root, id), who).waiting_for_file().at(&plan)?;

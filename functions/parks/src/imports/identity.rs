@@ -25,10 +25,14 @@ pub enum Identity {
 #[derive(Debug, Default)]
 pub struct Counted {
     pub rows: u64,
+    /// Whether all rows were counted.
+    pub whole: bool,
     /// The number of the first row with each external id.
     first: HashMap<String, u64>,
     /// The rows whose external id an earlier row has, in order, each with the number of that row.
     pub repeated: Vec<(u64, u64)>,
+    /// The first row of which it is not known which item it is about.
+    pub unreadable: Option<u64>,
     /// The mapped properties that no feature has had so far.
     pub unseen: BTreeSet<String>,
 }
@@ -48,12 +52,21 @@ impl Counted {
         self.rows += 1;
         let external_id = match identity {
             Identity::Item(external_id) => external_id,
-            Identity::Nothing | Identity::Unreadable => return,
+            Identity::Nothing => return,
+            Identity::Unreadable => {
+                self.unreadable.get_or_insert(row.number);
+                return;
+            }
         };
         let first = *self.first.entry(external_id).or_insert(row.number);
         if first != row.number && self.repeated.len() < max_repeated {
             self.repeated.push((row.number, first));
         }
+    }
+
+    /// Whether a row has this external id.
+    pub fn has(&self, external_id: &str) -> bool {
+        self.first.contains_key(external_id)
     }
 }
 

@@ -4,11 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use web::Fault;
 use web::fault::pointer_step;
-use web::{Fault, Schema};
-
-use super::csv::COLUMNS;
-use super::{Format, Layer};
 
 /// The limit of an attribute's name, in characters.
 const MAX_NAME: usize = 256;
@@ -19,14 +16,8 @@ const MAX_NAME: usize = 256;
 pub struct Mapping(BTreeMap<String, String>);
 
 impl Mapping {
-    /// The mapping of a request, or its faults, with pointers into the request.
-    pub fn new(
-        named: BTreeMap<String, String>,
-        format: Format,
-        layer: Layer,
-        schema: &Schema,
-    ) -> Result<Self, Vec<Fault>> {
-        let known = fields(format, layer, schema);
+    /// The mapping of a request to some of these fields, or its faults, with pointers into the request.
+    pub fn new(named: BTreeMap<String, String>, known: &[&str]) -> Result<Self, Vec<Fault>> {
         let (mut faults, mut before) = (Vec::new(), BTreeMap::<&str, &str>::new());
         for (attribute, field) in &named {
             let mut fault = |detail: String| {
@@ -86,16 +77,4 @@ impl Mapping {
     pub fn doubled(&self, field: &str) -> String {
         format!("sets the same field as `{}`, which the mapping renames to `{field}`", self.attribute(field))
     }
-}
-
-/// The fields that attributes of a file may set.
-fn fields(format: Format, layer: Layer, schema: &Schema) -> Vec<&'static str> {
-    let field = |column: &'static str| match (column, format) {
-        ("type", Format::Csv) => layer.type_field().map(|_| column),
-        ("type", Format::Geojson) => layer.type_field(),
-        // The location of a feature is its geometry.
-        ("longitude" | "latitude", _) => (format == Format::Csv).then_some(column),
-        _ => schema.has(column).then_some(column),
-    };
-    COLUMNS.into_iter().filter_map(field).collect()
 }

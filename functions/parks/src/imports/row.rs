@@ -1,12 +1,13 @@
 //! Parses a row into fields and a shape, or its faults.
 
-use geometry::{Kind, Limits};
+use geometry::{Kind, Limits, Position};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use web::fault::{Place, pointer_step};
 use web::{Fault, Schema};
 
 use super::options::{Options, Unknown};
+use super::refused_shape::{RefusedShape, Substitute, substitute};
 use super::rows::Row;
 use super::{Format, Layer};
 use crate::names::ShapeName;
@@ -31,6 +32,10 @@ pub struct ParsedRow {
     /// The fields of an item; `null` removes a field.
     pub fields: Map<String, Value>,
     pub shape: Option<(ShapeName, geometry::Shape)>,
+    /// A shape that was refused and left out or repaired.
+    pub refused: Option<RefusedShape>,
+    /// A position of a shape that was left out, where a new item stands that needs a location.
+    pub position: Option<Position>,
 }
 
 /// Parses the rows of a file.
@@ -82,10 +87,7 @@ impl RowParser {
 
     /// What is told of a row whose external id the row of this number has.
     pub fn repeats(&self, row: &Row, columns: &[String], earlier: u64) -> Vec<RowFault> {
-        let counted = match self.format {
-            Format::Geojson => "feature",
-            Format::Csv => "row",
-        };
+        let counted = self.format.counted();
         let detail = format!("is that of {counted} {earlier}, too: each needs one of its own");
         let fault = self.placed(Fault::pointer(pointer_step(EXTERNAL_ID), detail));
         told(row.number, self.external_id(row, columns).as_deref(), vec![fault])
@@ -142,21 +144,36 @@ impl RowParser {
         if self.options.unknown == Unknown::Ignore {
             fields.retain(|name, _| self.schema.has(name));
         }
-        let mut shape = None;
+        let (mut shape, mut refused, mut stand_in) = (None, None, None);
         if let Some(geometry) = feature.geometry {
-            match geometry::check(text, kind(&geometry), &Limits::UPLOAD) {
-                Ok(checked) => match name_of(&checked.shape) {
-                    Some(name) => shape = Some((name, checked.shape)),
-                    None => {
-                        fields.insert("location".to_owned(), position(&checked.shape));
+            let kind = kind(&geometry);
+            let found = match geometry::check(text, kind, &Limits::UPLOAD) {
+                Ok(checked) => Some(checked.shape),
+                Err(invalid) => match substitute(self.options.invalid_shapes, text, kind, invalid) {
+                    Ok((substitute, told)) => {
+                        refused = Some(told);
+                        match substitute {
+                            Substitute::Repaired(shape) => Some(shape),
+                            Substitute::Position(position) => {
+                                stand_in = position;
+                                None
+                            }
+                        }
+                    }
+                    Err(found) => {
+                        faults.extend(found);
+                        None
                     }
                 },
-                Err(refused) => {
-                    faults.extend(refused.faults.into_iter().map(|fault| Fault::pointer(fault.pointer, fault.detail)));
-                }
+            };
+            match found.as_ref().map(name_of) {
+                None => {}
+                Some(Some(name)) => shape = found.map(|shape| (name, shape)),
+                Some(None) => drop(found.map(|point| fields.insert("location".to_owned(), position(&point)))),
             }
         }
-        self.draft(fields, shape, faults)
+        let draft = self.draft(fields, shape, faults)?;
+        Some(ParsedRow { refused, position: stand_in, ..draft })
     }
 
     /// What the schema says of the fields, and what stands in keys.
@@ -179,7 +196,7 @@ impl RowParser {
             return None;
         };
         let of_type = self.layer.type_field().and_then(|name| fields.get(name)?.as_str()).map(str::to_owned);
-        Some(ParsedRow { number: 0, external_id, of_type, fields, shape })
+        Some(ParsedRow { number: 0, external_id, of_type, fields, shape, refused: None, position: None })
     }
 }
 
