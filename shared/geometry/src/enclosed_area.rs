@@ -51,8 +51,12 @@ pub fn repair(document: &[u8], kind: Kind, limits: &Limits) -> Option<Shape> {
     if check_of.faults.count() - flat >= MAX_FAULTS && positions > MAX_TANGLED_POSITIONS {
         return None;
     }
-    let shape = Grid::of(&check_of)?.area(&check_of)?;
-    Some(check(shape.canonical().as_bytes(), Kind::Boundary, limits).ok()?.shape)
+    let grid = Grid::of(&check_of)?;
+    // The overlay now and then puts a hole into a part that does not contain it, in one of its two ways only.
+    [true, false].into_iter().find_map(|ogc| {
+        let shape = grid.area(&check_of, ogc)?;
+        Some(check(shape.canonical().as_bytes(), Kind::Boundary, limits).ok()?.shape)
+    })
 }
 
 /// Returns the first position on the map of a geometry that may have any faults. [0, 0] is none, since it usually means missing
@@ -92,7 +96,7 @@ impl Grid {
         Some(Self { steps, middle: [west.midpoint(east), south.midpoint(north)].map(|at| (at * steps).round()) })
     }
 
-    fn area(&self, check: &Check) -> Option<Shape> {
+    fn area(&self, check: &Check, ogc: bool) -> Option<Shape> {
         let mut parts = Vec::new();
         for part in &check.parts {
             let mut rings = part.iter();
@@ -104,7 +108,7 @@ impl Grid {
             parts.push((self.contour(&shell), holes));
         }
         // The overlay is not ours. If it panics, then it cannot repair the shape.
-        let area = catch_unwind(move || union(parts)).ok()?;
+        let area = catch_unwind(move || union(parts, ogc)).ok()?;
         let shape_type = if area.len() > 1 { ShapeType::MultiPolygon } else { ShapeType::Polygon };
         let mut shape = Shape::empty(shape_type);
         for part in area {
@@ -149,8 +153,8 @@ fn beside(mut hole: Vec<Position>, shell: &[Position]) -> Vec<Position> {
     hole
 }
 
-/// The union of parts, each a shell with its holes.
-fn union(parts: Vec<(IntContour, Vec<IntContour>)>) -> IntShapes {
+/// The union of parts, each a shell with its holes. With `ogc`, no hole cuts the interior of a part in two.
+fn union(parts: Vec<(IntContour, Vec<IntContour>)>, ogc: bool) -> IntShapes {
     let overlay = |subject: &IntShapes, clip: &IntShapes, rule, ogc| {
         let options = IntOverlayOptions { ogc, ..IntOverlayOptions::keep_all_points() };
         let mut overlay = Overlay::new_custom(0, options, Solver::default());
@@ -165,7 +169,7 @@ fn union(parts: Vec<(IntContour, Vec<IntContour>)>) -> IntShapes {
         let (shell, holes) = (enclosed(shell), holes.into_iter().flat_map(enclosed).collect());
         all.extend(overlay(&shell, &holes, OverlayRule::Difference, false));
     }
-    overlay(&all, &Vec::new(), OverlayRule::Subject, true)
+    overlay(&all, &Vec::new(), OverlayRule::Subject, ogc)
 }
 
 #[cfg(test)]
@@ -198,6 +202,28 @@ mod tests {
         let parts =
             repaired("[[[[0,50],[2,50],[2,52],[0,52],[0,50]]],[[[1,50],[3,50],[3,52],[1,52],[1,50]]]]", "MultiPolygon");
         assert!(parts.unwrap().starts_with(r#"{"type":"Polygon","coordinates":[[[0,52],"#));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn random_rings_are_repaired_or_refused(
+            rings in proptest::collection::vec(
+                proptest::collection::vec((-800_i32..800, -800_i32..800), 3..25), 1..4,
+            ),
+        ) {
+            let position = |&(x, y): &(i32, i32)| format!("[{},{}]", f64::from(x) / 10.0, f64::from(y) / 10.0);
+            let ring = |ring: &Vec<(i32, i32)>| {
+                let positions: Vec<String> = ring.iter().chain(ring.first()).map(position).collect();
+                format!("[{}]", positions.join(","))
+            };
+            let part = |part: &Vec<(i32, i32)>| format!("[{}]", ring(part));
+            let parts: Vec<String> = rings.iter().map(part).collect();
+            let document = format!(r#"{{"type":"MultiPolygon","coordinates":[{}]}}"#, parts.join(","));
+            // No step is wider than 180 degrees, so each ring is read as it is drawn.
+            let has_area = rings.iter().any(|ring| !are_collinear(ring.iter().map(|(x, y)| [f64::from(*x), f64::from(*y)])));
+            let repaired = repair(document.as_bytes(), Kind::Any, &Limits::UPLOAD);
+            proptest::prop_assert!(has_area || repaired.is_none(), "{}", document);
+        }
     }
 
     #[test]
