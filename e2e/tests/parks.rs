@@ -18,9 +18,13 @@ mod idempotency;
 mod identity;
 pub mod imports;
 mod imports_cancelled;
+mod imports_dry_run;
 mod imports_killed;
 mod imports_layers;
+mod imports_mapped;
+mod imports_missing;
 mod imports_refused;
+mod imports_shapes;
 mod imports_visibility;
 mod items;
 mod open_days;
@@ -58,9 +62,13 @@ pub fn tests() -> Vec<Test> {
         uploads::tests(),
         imports::tests(),
         imports_cancelled::tests(),
+        imports_dry_run::tests(),
         imports_killed::tests(),
         imports_layers::tests(),
+        imports_mapped::tests(),
+        imports_missing::tests(),
         imports_refused::tests(),
+        imports_shapes::tests(),
         imports_visibility::tests(),
         sweep::tests(),
         hostile::tests(),

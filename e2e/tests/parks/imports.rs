@@ -29,7 +29,13 @@ pub async fn import(admin: &User, format: &str, file: &str) -> Answer {
 }
 
 pub async fn import_of(admin: &User, entity: &str, format: &str, file: &str) -> Answer {
-    let new = json!({ "collectionId": "bcparks_1", "entity": entity, "format": format, "bytes": file.len() });
+    import_with(admin, format, json!({ "entity": entity }), file).await
+}
+
+/// Announces a file with more members of the request, sends it and waits for the end of its job.
+pub async fn import_with(admin: &User, format: &str, more: Value, file: &str) -> Answer {
+    let mut new = json!({ "collectionId": "bcparks_1", "entity": "facility", "format": format, "bytes": file.len() });
+    new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let announced = admin.post(IMPORTS, new).await.is(201);
     assert_eq!(announced["status"], "queued");
     assert_eq!(send_file(&announced, file).await, 200);

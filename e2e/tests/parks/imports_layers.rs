@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::imports::{TRAILS, collection, ended, feature, import, point};
+use super::imports::{TRAILS, collection, feature, import, import_with, point};
 use super::imports_refused::faults;
-use crate::harness::{Answer, Cairn, User, send_file};
+use crate::harness::Cairn;
 use crate::tests;
 
 tests! { imports_layers:
@@ -140,15 +140,6 @@ async fn rows_with_unreadable_names_are_refused() {
             assert!(refused.fault("/displayName").contains("visible characters"), "{}", refused.told());
         }
     }
-}
-
-/// Announces a file of facilities with more to say of it, and waits for the end of its job.
-async fn import_with(admin: &User, format: &str, more: Value, file: &str) -> Answer {
-    let mut new = json!({ "collectionId": "bcparks_1", "entity": "facility", "format": format, "bytes": file.len() });
-    new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let announced = admin.post("/parks/imports", new).await.is(201);
-    assert_eq!(send_file(&announced, file).await, 200);
-    ended(admin, announced.header("location")).await
 }
 
 async fn csv_columns_set_every_field_of_their_kind() {

@@ -157,6 +157,9 @@ pub const IMPORT_ROWS: AccessPattern = AccessPattern::new(
     &[TABLE.get(), TABLE.batch_get(), TABLE.check(), TABLE.put(), TABLE.update(), TABLE.delete()],
 );
 
+/// The guards of the external ids of a layer, in order.
+pub const EXTERNAL_IDS: AccessPattern = AccessPattern::new("externalIds", &[TABLE.query()]);
+
 /// The faults of a job, stored batch by batch and gathered at its end.
 pub const KEEP_FAULTS: AccessPattern = AccessPattern::new("keepFaults", &[FAULTS.put(), FAULTS.get()]);
 

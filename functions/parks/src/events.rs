@@ -7,7 +7,7 @@ use web::EventHandler;
 
 use crate::access::{
     ALL_RELATIONSHIPS, BY_GLOBAL_ID, CASCADED, CHECK_UPLOAD, CHILDREN, DELETE_OR_RESTORE, DETACHED, DUE_JOBS,
-    IMPORT_ROWS, ITEM, KEEP_FAULTS, LEASE, NEXT_NUMBER, READ_IMPORT, STORE_SHAPE, SWEEP,
+    EXTERNAL_IDS, IMPORT_ROWS, ITEM, KEEP_FAULTS, LEASE, NEXT_NUMBER, READ_IMPORT, STORE_SHAPE, SWEEP,
 };
 use crate::documents::Parks;
 use crate::jobs;
@@ -16,7 +16,7 @@ use crate::uploads::check_upload;
 
 /// The access patterns of an import.
 const IMPORT: &[&AccessPattern] =
-    &[&LEASE, &READ_IMPORT, &IMPORT_ROWS, &NEXT_NUMBER, &STORE_SHAPE, &KEEP_FAULTS, &ALL_RELATIONSHIPS];
+    &[&LEASE, &READ_IMPORT, &IMPORT_ROWS, &EXTERNAL_IDS, &NEXT_NUMBER, &STORE_SHAPE, &KEEP_FAULTS, &ALL_RELATIONSHIPS];
 
 /// The access patterns of jobs of all kinds and of the removal of shapes.
 const JOBS: &[&AccessPattern] = &[
@@ -25,6 +25,7 @@ const JOBS: &[&AccessPattern] = &[
     &ITEM,
     &READ_IMPORT,
     &IMPORT_ROWS,
+    &EXTERNAL_IDS,
     &NEXT_NUMBER,
     &STORE_SHAPE,
     &KEEP_FAULTS,

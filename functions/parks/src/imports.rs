@@ -5,9 +5,14 @@ mod announce;
 mod csv;
 mod faults;
 mod feature_collection;
+mod hide;
+mod identity;
 mod layer;
+mod mapping;
+mod options;
 mod parser;
 mod record;
+mod refused_shape;
 mod row;
 mod rows;
 mod step;
@@ -24,8 +29,9 @@ use utoipa::ToSchema;
 use web::Problem;
 
 use crate::access::IMPORTS;
-use crate::jobs::Job;
+use crate::jobs::{Job, JobKind};
 use crate::names::CollectionId;
+use options::Options;
 use rows::FilePosition;
 
 /// The prefix of the files in the bucket, each under the id of its job.
@@ -47,15 +53,14 @@ pub enum Format {
     Csv,
 }
 
-/// The treatment of properties and columns that items of the kind do not have; `refuse` by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Unknown {
-    /// Each is a fault.
-    #[default]
-    Refuse,
-    /// They are ignored.
-    Ignore,
+impl Format {
+    /// The name of what the file is read by.
+    fn counted(self) -> &'static str {
+        match self {
+            Self::Geojson => "feature",
+            Self::Csv => "row",
+        }
+    }
 }
 
 /// The parameters and the progress of an import: the checkpoint of its job.
@@ -66,15 +71,25 @@ struct Plan {
     layer: Layer,
     format: Format,
     bytes: u64,
-    #[serde(default)]
-    unknown: Unknown,
+    #[serde(flatten)]
+    options: Options,
     phase: Phase,
     /// The row at which it resumes.
     at: FilePosition,
     /// The remaining rows whose external id an earlier row has, in order, each with the number of that row.
     #[serde(default)]
     repeated: Vec<(u64, u64)>,
+    /// The entries of the report: faults, refused shapes and hidden items.
     faults: Gathered,
+    /// The number of rows that were imported although their shape was refused.
+    #[serde(default)]
+    refused_shapes: u64,
+    /// The number of items that were hidden.
+    #[serde(default)]
+    hidden: u64,
+    /// The sort key of the last guard of an external id that was compared with the file.
+    #[serde(default)]
+    compared: Option<String>,
 }
 
 /// Items are written only after the whole file has been read and its rows counted.
@@ -83,6 +98,13 @@ struct Plan {
 enum Phase {
     Counting,
     Writing,
+    /// Hides the items that the file does not have.
+    Hiding,
+}
+
+/// Whether a job is an import that writes nothing.
+pub fn is_dry_run(job: &Job) -> bool {
+    job.kind == JobKind::Import && job.checkpoint::<Plan>().is_ok_and(|plan| plan.options.dry_run)
 }
 
 /// The collection of an import.

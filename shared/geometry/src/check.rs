@@ -49,13 +49,13 @@ pub fn check_value(document: &Value, kind: Kind, limits: &Limits) -> Result<Chec
     check(document.to_string().as_bytes(), kind, limits)
 }
 
-struct Check {
-    raw: RawShape,
-    faults: Faults,
-    repairs: BTreeSet<Repair>,
-    polylines: Polylines,
+pub(crate) struct Check {
+    pub raw: RawShape,
+    pub faults: Faults,
+    pub repairs: BTreeSet<Repair>,
+    pub polylines: Polylines,
     /// The rings or lines of each part that have no fault, with their index in the part.
-    parts: Vec<Vec<(usize, Polyline)>>,
+    pub parts: Vec<Vec<(usize, Polyline)>>,
 }
 
 impl Check {
@@ -120,7 +120,7 @@ impl Check {
     }
 
     /// Checks rules 4, 9 and 10 for each ring or line by itself.
-    fn check_lines(&mut self) {
+    pub(crate) fn check_lines(&mut self) {
         let RawShape { shape, readable, .. } = &self.raw;
         let is_areal = shape.shape_type().is_areal();
         self.polylines = Polylines::with_capacity(shape.positions());
@@ -165,7 +165,7 @@ impl Check {
     }
 
     /// Checks rules 6, 7 and 8.
-    fn check_topology(&mut self) {
+    pub(crate) fn check_topology(&mut self) {
         let mut graph = SegmentGraph::with_capacity(self.raw.shape.positions());
         let mut rings = Vec::new();
         for (part, of_part) in self.parts.iter().enumerate() {

@@ -77,6 +77,11 @@ impl Faults {
         self.count == 0
     }
 
+    /// Returns the number of faults, also of those that are not listed.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
     /// Adds a fault at a member.
     pub(crate) fn at(&mut self, member: &Member, detail: impl FnOnce() -> String) {
         self.within(member, Path::default(), detail);

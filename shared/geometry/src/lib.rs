@@ -18,6 +18,7 @@
 
 mod antimeridian;
 mod check;
+mod enclosed_area;
 mod envelope;
 mod fault;
 mod interior;
@@ -43,6 +44,7 @@ mod sweep;
 mod topology;
 
 pub use check::{Checked, check, check_value};
+pub use enclosed_area::{first_position, repair};
 pub use envelope::Envelope;
 pub use fault::{Fault, InvalidShape, MAX_FAULTS};
 pub use limits::{Kind, Limits};

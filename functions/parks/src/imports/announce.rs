@@ -1,5 +1,7 @@
 //! `POST /parks/imports`: creates the job of an import and the signed link for its file.
 
+use std::collections::BTreeMap;
+
 use jobs::{JobId, Start};
 use serde::{Deserialize, Serialize};
 use table::EntityKey;
@@ -7,8 +9,10 @@ use table::objects::{Declared, Gathered};
 use utoipa::ToSchema;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Sample, problem};
 
+use super::mapping::Mapping;
+use super::options::{InvalidShapes, Missing, Options, Unknown};
 use super::rows::FilePosition;
-use super::{Format, LARGEST, Layer, PREFIX, Phase, Plan, Unknown};
+use super::{Format, LARGEST, Layer, PREFIX, Phase, Plan};
 use crate::access::IMPORT;
 use crate::audit::Audit;
 use crate::item::Item;
@@ -36,6 +40,21 @@ pub struct NewImport {
     #[serde(default)]
     #[schema(inline)]
     pub unknown: Unknown,
+    /// For each property or column of the file that has another name than its field: that name, and the field. The fields
+    /// are `facilityType` or `activityType` and those of an item of the kind except its location and shapes; in a CSV file
+    /// they are its columns.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mapping: BTreeMap<String, String>,
+    #[serde(default)]
+    #[schema(inline)]
+    pub invalid_shapes: InvalidShapes,
+    #[serde(default)]
+    #[schema(inline)]
+    pub missing: Missing,
+    /// Whether the import reports its counts and faults only and writes no item; false by default.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub dry_run: bool,
 }
 
 /// The link for the file, and the job that starts when the file has arrived.
@@ -47,7 +66,7 @@ pub struct ImportLink {
     /// Accepts one `PUT` within 15 minutes.
     pub link: String,
     /// The header fields of the `PUT`.
-    pub headers: std::collections::BTreeMap<String, String>,
+    pub headers: BTreeMap<String, String>,
 }
 
 const TEMPLATE: &str = "/parks/imports";
@@ -72,6 +91,8 @@ async fn create(cx: Context, once: IdempotencyKey, Json(new): Json<NewImport>) -
             "A file to import has at most {LARGEST} bytes; split it into several files."
         )));
     }
+    let mapping = Mapping::new(new.mapping, &new.entity.fields(new.format)?);
+    let mapping = mapping.map_err(Problem::faults)?;
     let unknown = || Problem::unprocessable(vec![Fault::pointer("/collectionId", "is not the id of a collection")]);
     let collection: CollectionId = new.collection_id.parse().map_err(|_| unknown())?;
     let root = CollectionKey { collection: collection.clone() }.key();
@@ -85,11 +106,20 @@ async fn create(cx: Context, once: IdempotencyKey, Json(new): Json<NewImport>) -
         layer: new.entity,
         format: new.format,
         bytes: new.bytes,
-        unknown: new.unknown,
+        options: Options {
+            unknown: new.unknown,
+            mapping,
+            invalid_shapes: new.invalid_shapes,
+            missing: new.missing,
+            dry_run: new.dry_run,
+        },
         phase: Phase::Counting,
         at: FilePosition::default(),
         repeated: Vec::new(),
         faults: Gathered::default(),
+        refused_shapes: 0,
+        hidden: 0,
+        compared: None,
     };
     let (access, id, who) = (cx.access(), JobId::new(), Audit::now(&cx).by);
     let job = Job::new(access, JobKind::Import, Details::new(&root, id), who).waiting_for_file().at(&plan)?;

@@ -2,7 +2,8 @@
 
 use sheet::{Format, Records};
 
-use super::Unknown;
+use super::mapping::Mapping;
+use super::options::{Options, Unknown};
 use super::parser::{Parsed, ParserState};
 
 /// The columns that a file may have.
@@ -37,20 +38,23 @@ const REQUIRED: [&str; 2] = ["externalId", "displayName"];
 /// Reads record after record.
 #[derive(Debug)]
 pub struct Csv {
+    /// The fields that the columns set.
     columns: Option<Vec<String>>,
     unknown: Unknown,
+    mapping: Mapping,
     ended: bool,
     records: Records,
 }
 
 impl Csv {
-    pub fn at(place: ParserState, unknown: Unknown) -> Self {
+    pub fn at(place: ParserState, options: &Options) -> Self {
         let ended = place == ParserState::End;
         let columns = match place {
             ParserState::Columns(columns) => Some(columns),
             _ => None,
         };
-        Self { columns, unknown, ended, records: Records::default() }
+        let (unknown, mapping) = (options.unknown, options.mapping.clone());
+        Self { columns, unknown, mapping, ended, records: Records::default() }
     }
 
     pub fn place(&self) -> ParserState {
@@ -83,7 +87,7 @@ impl Csv {
         match &self.columns {
             Some(_) if record.is_empty() => Parsed::Nothing(taken),
             Some(_) => Parsed::Row { begin: 0, end: record.len(), taken },
-            None => match header(record, self.unknown) {
+            None => match header(record, self.unknown, &self.mapping) {
                 Ok(columns) => {
                     self.columns = Some(columns);
                     Parsed::Nothing(taken)
@@ -99,7 +103,8 @@ impl Csv {
     }
 }
 
-fn header(record: &[u8], unknown: Unknown) -> Result<Vec<String>, String> {
+/// The fields that the columns of a header set.
+fn header(record: &[u8], unknown: Unknown, mapping: &Mapping) -> Result<Vec<String>, String> {
     let columns = Format::default().cells(record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record), MAX_FIELDS);
     let columns = columns.map_err(|reason| format!("its header {reason}"))?;
     let columns: Vec<String> = columns.into_iter().map(|cell| cell.text).collect();
@@ -109,18 +114,26 @@ fn header(record: &[u8], unknown: Unknown) -> Result<Vec<String>, String> {
     {
         return Err(format!("its columns are separated by {separators}; separate them by commas"));
     }
+    if let Some(missing) = mapping.attributes().into_iter().find(|mapped| !columns.contains(mapped)) {
+        return Err(format!("it has no column `{missing}`, which the mapping names"));
+    }
     for (place, column) in columns.iter().enumerate() {
         let shown: String = column.chars().take(64).collect();
-        if unknown == Unknown::Refuse && !COLUMNS.contains(&column.as_str()) {
+        let field = mapping.field(column);
+        if unknown == Unknown::Refuse && !COLUMNS.contains(&field) {
             return Err(format!("it has the column `{shown}`; these are known: {known}"));
         }
         if columns.iter().take(place).any(|before| before == column) {
             return Err(format!("it has the column `{shown}` twice"));
         }
+        if field == column && mapping.attribute(field) != column {
+            return Err(format!("its column `{shown}` {}", mapping.doubled(field)));
+        }
     }
-    match REQUIRED.iter().find(|required| !columns.iter().any(|column| column == *required)) {
+    let fields: Vec<String> = columns.iter().map(|column| mapping.field(column).to_owned()).collect();
+    match REQUIRED.iter().find(|required| !fields.iter().any(|field| field == *required)) {
         Some(missing) => Err(format!("it has no column `{missing}`; these are known: {known}")),
-        None => Ok(columns),
+        None => Ok(fields),
     }
 }
 
@@ -130,7 +143,8 @@ mod tests {
 
     /// The records of a file that comes in pieces of this size.
     fn records(file: &str, piece: usize) -> Result<Vec<Vec<String>>, String> {
-        let (mut csv, mut from, mut to, mut records) = (Csv::at(ParserState::Start, Unknown::Refuse), 0, 0, Vec::new());
+        let (mut csv, mut from, mut to, mut records) =
+            (Csv::at(ParserState::Start, &Options::default()), 0, 0, Vec::new());
         loop {
             match csv.find(&file.as_bytes()[from..to], to == file.len()) {
                 Parsed::Nothing(taken) => from += taken,

@@ -5,6 +5,8 @@ use table::{EntityKey, Key, Number};
 use utoipa::ToSchema;
 use web::{Problem, Schema};
 
+use super::Format;
+use super::csv::COLUMNS;
 use crate::fields::{NewActivity, NewFacility, NewGeozone};
 use crate::keys::{ActivityKey, FacilityKey, GeozoneKey};
 use crate::names::{CollectionId, Kind};
@@ -42,6 +44,19 @@ impl Layer {
             Self::Facility => Schema::of::<NewFacility>(),
             Self::Activity => Schema::of::<NewActivity>(),
         }
+    }
+
+    /// The fields that the attributes of a file may set, by the names that they have in files of this format.
+    pub(super) fn fields(self, format: Format) -> Result<Vec<&'static str>, Problem> {
+        let schema = self.schema()?;
+        let field = |column: &'static str| match (column, format) {
+            ("type", Format::Csv) => self.type_field().map(|_| column),
+            ("type", Format::Geojson) => self.type_field(),
+            // The location of a feature is its geometry.
+            ("longitude" | "latitude", _) => (format == Format::Csv).then_some(column),
+            _ => schema.has(column).then_some(column),
+        };
+        Ok(COLUMNS.into_iter().filter_map(field).collect())
     }
 
     /// The key of the item with this number; nothing for a type that its kind does not have.

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, json};
 use web::Fault;
+use web::fault::pointer_step;
 
-use super::Unknown;
 use super::csv::{COLUMNS, MAX_FIELDS};
+use super::options::Unknown;
 use super::row::{ParsedRow, RowParser};
 
 impl RowParser {
@@ -21,6 +22,8 @@ impl RowParser {
                 return None;
             }
         };
+        let at =
+            |column: &str, detail: &str| Fault::pointer(pointer_step(self.options.mapping.attribute(column)), detail);
         let mut fields = Map::new();
         let (mut longitude, mut latitude) = (None, None);
         let texts = cells.into_iter().map(|cell| cell.text);
@@ -28,7 +31,7 @@ impl RowParser {
             match column.as_str() {
                 "type" => match self.layer.type_field() {
                     Some(name) => drop(fields.insert(name.to_owned(), cell.into())),
-                    None => faults.push(Fault::pointer("/type", "must be empty: items of this kind have no type")),
+                    None => faults.push(at("type", "must be empty: items of this kind have no type")),
                 },
                 "searchTerms" | "imageUrls" => {
                     let terms = cell.split('|').map(str::trim).filter(|term| !term.is_empty());
@@ -38,17 +41,17 @@ impl RowParser {
                     Ok(number) if number.is_finite() => {
                         *(if column == "longitude" { &mut longitude } else { &mut latitude }) = Some(number);
                     }
-                    _ => faults.push(Fault::pointer(format!("/{column}"), "must be a number of degrees")),
+                    _ => faults.push(at(column, "must be a number of degrees")),
                 },
                 "isVisible" | "isOpen" | "showOnMap" => match flag(&cell) {
                     Some(flag) => drop(fields.insert(column.clone(), flag.into())),
-                    None => faults.push(Fault::pointer(format!("/{column}"), "must be true or false")),
+                    None => faults.push(at(column, "must be true or false")),
                 },
                 "minMapZoom" | "maxMapZoom" => match cell.trim().parse::<i64>() {
                     Ok(zoom) => drop(fields.insert(column.clone(), zoom.into())),
-                    Err(_) => faults.push(Fault::pointer(format!("/{column}"), "must be a whole number")),
+                    Err(_) => faults.push(at(column, "must be a whole number")),
                 },
-                unknown if self.unknown == Unknown::Ignore && !COLUMNS.contains(&unknown) => {}
+                unknown if self.options.unknown == Unknown::Ignore && !COLUMNS.contains(&unknown) => {}
                 _ => drop(fields.insert(column.clone(), cell.into())),
             }
         }
@@ -56,8 +59,8 @@ impl RowParser {
             (Some(longitude), Some(latitude)) => {
                 fields.insert("location".to_owned(), json!([longitude, latitude]));
             }
-            (None, Some(_)) if faults.is_empty() => faults.push(Fault::pointer("/longitude", "is missing")),
-            (Some(_), None) if faults.is_empty() => faults.push(Fault::pointer("/latitude", "is missing")),
+            (None, Some(_)) if faults.is_empty() => faults.push(at("longitude", "is missing")),
+            (Some(_), None) if faults.is_empty() => faults.push(at("latitude", "is missing")),
             _ => {}
         }
         self.draft(fields, None, faults)

@@ -1,14 +1,15 @@
 //! Parses a row into fields and a shape, or its faults.
 
-use geometry::{Kind, Limits};
+use geometry::{Kind, Limits, Position};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use web::fault::{Place, pointer_step};
 use web::{Fault, Schema};
 
-use super::csv::MAX_FIELDS;
+use super::options::{Options, Unknown};
+use super::refused_shape::{RefusedShape, Substitute, substitute};
 use super::rows::Row;
-use super::{Format, Layer, Unknown};
+use super::{Format, Layer};
 use crate::names::ShapeName;
 
 /// A fault of a row, at a JSON pointer into the feature or at a column.
@@ -31,6 +32,10 @@ pub struct ParsedRow {
     /// The fields of an item; `null` removes a field.
     pub fields: Map<String, Value>,
     pub shape: Option<(ShapeName, geometry::Shape)>,
+    /// A shape that was refused and left out or repaired.
+    pub refused: Option<RefusedShape>,
+    /// A position of a shape that was left out, where a new item stands that needs a location.
+    pub position: Option<Position>,
 }
 
 /// Parses the rows of a file.
@@ -38,24 +43,21 @@ pub struct ParsedRow {
 pub struct RowParser {
     pub format: Format,
     pub layer: Layer,
-    pub unknown: Unknown,
+    pub options: Options,
     pub schema: Schema,
 }
 
 /// The limit of reported faults of a row.
 const MAX_FAULTS: usize = 100;
 
-/// The limit of a reported external id, in characters. No valid one is longer.
-const MAX_EXTERNAL_ID: usize = 128;
-
-const EXTERNAL_ID: &str = "externalId";
+pub const EXTERNAL_ID: &str = "externalId";
 
 #[derive(Deserialize)]
-struct Feature {
+pub struct Feature {
     #[serde(rename = "type")]
     feature_type: Option<String>,
     geometry: Option<Geometry>,
-    properties: Option<Map<String, Value>>,
+    pub properties: Option<Map<String, Value>>,
 }
 
 /// Its positions are read with their places in the feature, later.
@@ -83,28 +85,9 @@ impl RowParser {
         }
     }
 
-    /// The external id that a row says, whatever else is wrong with it.
-    pub fn external_id(&self, row: &Row, columns: &[String]) -> Option<String> {
-        let text = row.text.as_deref()?;
-        let said = match self.format {
-            Format::Geojson => {
-                let feature: Feature = serde_json::from_slice(text).ok()?;
-                feature.properties?.get(EXTERNAL_ID)?.as_str()?.to_owned()
-            }
-            Format::Csv => {
-                let place = columns.iter().position(|column| column == EXTERNAL_ID)?;
-                sheet::Format::default().cells(text, MAX_FIELDS).ok()?.into_iter().nth(place)?.text
-            }
-        };
-        (!said.is_empty() && said.chars().count() <= MAX_EXTERNAL_ID).then_some(said)
-    }
-
     /// What is told of a row whose external id the row of this number has.
     pub fn repeats(&self, row: &Row, columns: &[String], earlier: u64) -> Vec<RowFault> {
-        let counted = match self.format {
-            Format::Geojson => "feature",
-            Format::Csv => "row",
-        };
+        let counted = self.format.counted();
         let detail = format!("is that of {counted} {earlier}, too: each needs one of its own");
         let fault = self.placed(Fault::pointer(pointer_step(EXTERNAL_ID), detail));
         told(row.number, self.external_id(row, columns).as_deref(), vec![fault])
@@ -124,13 +107,19 @@ impl RowParser {
     /// A field's place in an item as its place in a row.
     fn placed(&self, fault: Fault) -> Fault {
         let Place::Pointer(pointer) = fault.place else { return fault };
-        let of = |name: &str| pointer == format!("/{name}") || pointer.starts_with(&format!("/{name}/"));
+        let Some(path) = pointer.strip_prefix('/') else { return Fault::pointer(pointer, fault.detail) };
+        let (field, below) = path.split_at(path.find('/').unwrap_or(path.len()));
+        // Only fields have attributes of other names, and no field's name is escaped in a pointer.
+        let place = |field: &str| match self.options.mapping.attribute(field) {
+            own if own == field => format!("/{field}"),
+            attribute => pointer_step(attribute),
+        };
         let pointer = match self.format {
-            Format::Geojson if of("location") => "/geometry".to_owned(),
-            Format::Geojson => format!("/properties{pointer}"),
-            Format::Csv if of("location") => "/longitude".to_owned(),
-            Format::Csv if self.layer.type_field().is_some_and(of) => "/type".to_owned(),
-            Format::Csv => pointer,
+            Format::Geojson if field == "location" => "/geometry".to_owned(),
+            Format::Geojson => format!("/properties{}{below}", place(field)),
+            Format::Csv if field == "location" => place("longitude"),
+            Format::Csv if self.layer.type_field() == Some(field) => place("type"),
+            Format::Csv => format!("{}{below}", place(field)),
         };
         Fault::pointer(pointer, fault.detail)
     }
@@ -146,30 +135,45 @@ impl RowParser {
         if feature.feature_type.as_deref() != Some("Feature") {
             faults.push(Fault::pointer("/type", "must be Feature"));
         }
-        let mut fields = feature.properties.unwrap_or_default();
+        let mut fields = self.options.mapping.renamed(feature.properties.unwrap_or_default(), faults);
         for name in ["location", "boundary", "path"] {
             if fields.remove(name).is_some() {
                 faults.push(Fault::pointer(format!("/properties/{name}"), "must come as the feature's geometry"));
             }
         }
-        if self.unknown == Unknown::Ignore {
+        if self.options.unknown == Unknown::Ignore {
             fields.retain(|name, _| self.schema.has(name));
         }
-        let mut shape = None;
+        let (mut shape, mut refused, mut stand_in) = (None, None, None);
         if let Some(geometry) = feature.geometry {
-            match geometry::check(text, kind(&geometry), &Limits::UPLOAD) {
-                Ok(checked) => match name_of(&checked.shape) {
-                    Some(name) => shape = Some((name, checked.shape)),
-                    None => {
-                        fields.insert("location".to_owned(), position(&checked.shape));
+            let kind = kind(&geometry);
+            let found = match geometry::check(text, kind, &Limits::UPLOAD) {
+                Ok(checked) => Some(checked.shape),
+                Err(invalid) => match substitute(self.options.invalid_shapes, text, kind, invalid) {
+                    Ok((substitute, told)) => {
+                        refused = Some(told);
+                        match substitute {
+                            Substitute::Repaired(shape) => Some(shape),
+                            Substitute::Position(position) => {
+                                stand_in = position;
+                                None
+                            }
+                        }
+                    }
+                    Err(found) => {
+                        faults.extend(found);
+                        None
                     }
                 },
-                Err(refused) => {
-                    faults.extend(refused.faults.into_iter().map(|fault| Fault::pointer(fault.pointer, fault.detail)));
-                }
+            };
+            match found.as_ref().map(name_of) {
+                None => {}
+                Some(Some(name)) => shape = found.map(|shape| (name, shape)),
+                Some(None) => drop(found.map(|point| fields.insert("location".to_owned(), position(&point)))),
             }
         }
-        self.draft(fields, shape, faults)
+        let draft = self.draft(fields, shape, faults)?;
+        Some(ParsedRow { refused, position: stand_in, ..draft })
     }
 
     /// What the schema says of the fields, and what stands in keys.
@@ -192,7 +196,7 @@ impl RowParser {
             return None;
         };
         let of_type = self.layer.type_field().and_then(|name| fields.get(name)?.as_str()).map(str::to_owned);
-        Some(ParsedRow { number: 0, external_id, of_type, fields, shape })
+        Some(ParsedRow { number: 0, external_id, of_type, fields, shape, refused: None, position: None })
     }
 }
 
@@ -235,7 +239,7 @@ pub mod tests {
 
     pub fn read(format: Format, layer: Layer, text: &str) -> Result<ParsedRow, Vec<String>> {
         let columns = COLUMNS.map(str::to_owned)[..7].to_vec();
-        let reading = RowParser { format, layer, unknown: Unknown::Refuse, schema: layer.schema().unwrap() };
+        let reading = RowParser { format, layer, options: Options::default(), schema: layer.schema().unwrap() };
         let read = reading.read(&Row { number: 1, text: Some(text.as_bytes().to_vec()) }, &columns);
         read.map_err(|faults| faults.into_iter().map(|fault| fault.pointer).collect())
     }

@@ -70,7 +70,7 @@ impl Rows {
         let place = at.place.clone();
         let reader = match plan.format {
             Format::Geojson => Reader::Features(FeatureCollection::at(place)),
-            Format::Csv => Reader::Csv(Csv::at(place, plan.unknown)),
+            Format::Csv => Reader::Csv(Csv::at(place, &plan.options)),
         };
         Self { file: Blocks::new(name, plan.bytes, at.offset), reader, number: at.number }
     }

@@ -1,7 +1,7 @@
 //! The steps of an import. The first phase parses the whole file and counts its rows, so that nothing is written of an invalid
 //! file. The second phase writes the rows batch by batch.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,10 +9,13 @@ use jobs::{Counts, Step, Then, Worker};
 use table::{Access, EntityKey};
 use web::Problem;
 
+use super::faults::Entry;
+use super::identity::Counted;
+use super::refused_shape::RefusedShape;
 use super::row::{ParsedRow, RowFault, RowParser};
 use super::rows::{FilePosition, Next, Row, Rows};
 use super::write::{self, Written};
-use super::{MAX_ROWS, Phase, Plan, faults};
+use super::{MAX_ROWS, Phase, Plan, faults, hide};
 use crate::access::IMPORT_ROWS;
 use crate::item::Item;
 use crate::jobs::{Lease, ParksJobs};
@@ -44,18 +47,10 @@ struct Run {
     live: bool,
     rows: Rows,
     reading: Arc<RowParser>,
+    /// It is only in memory: a run that resumes counts from the start.
     counted: Counted,
     /// Rows that were read and belong to a later batch, with their positions.
     ahead: VecDeque<(FilePosition, Row)>,
-}
-
-/// The result of counting so far. It is only in memory: a run that resumes counts from the start.
-#[derive(Debug, Default)]
-struct Counted {
-    rows: u64,
-    /// The number of the first row with each external id.
-    first: HashMap<String, u64>,
-    repeated: Vec<(u64, u64)>,
 }
 
 impl Worker<ParksJobs> for Import {
@@ -68,6 +63,9 @@ impl Worker<ParksJobs> for Import {
             _ if !run.live => run.end(access, lease, Then::Fail("its collection is deleted".to_owned())).await,
             Phase::Counting => run.count(access, lease).await,
             Phase::Writing => run.write(access, lease).await,
+            // A run that resumes reads the file again.
+            Phase::Hiding if !run.counted.whole => run.count(access, lease).await,
+            Phase::Hiding => run.hide(access, lease).await,
         }
     }
 
@@ -90,11 +88,11 @@ impl Run {
         let key = CollectionKey { collection: collection.clone() }.key();
         let stored = access.table(&IMPORT_ROWS, &PARKS).get_consistent(key).await?;
         let live = stored.map(|stored| stored.read::<Item>()).transpose()?.is_some_and(|item| !item.deleted());
-        let at = if plan.phase == Phase::Counting { FilePosition::default() } else { plan.at.clone() };
+        let at = if plan.phase == Phase::Writing { plan.at.clone() } else { FilePosition::default() };
         let rows = Rows::new(lease.id.to_string(), &plan, &at);
-        let (format, layer, unknown, schema) = (plan.format, plan.layer, plan.unknown, plan.layer.schema()?);
-        let reading = Arc::new(RowParser { format, layer, unknown, schema });
-        let (counted, ahead) = (Counted::default(), VecDeque::new());
+        let (format, layer, schema) = (plan.format, plan.layer, plan.layer.schema()?);
+        let reading = Arc::new(RowParser { format, layer, options: plan.options.clone(), schema });
+        let (counted, ahead) = (Counted::new(&reading), VecDeque::new());
         Ok(Self { plan, collection, live, rows, reading, counted, ahead })
     }
 
@@ -106,7 +104,11 @@ impl Run {
                     let reason = format!("it has more than {MAX_ROWS} rows; split it into several files");
                     return Ok(Step::fail(&lease.job, reason));
                 }
-                Next::Row(row) => self.counted.add(&row, self.reading.external_id(&row, self.rows.columns())),
+                Next::Row(row) => {
+                    let identity = self.reading.identify(&row, self.rows.columns(), &mut self.counted.unseen);
+                    // One more than the limit shows that there are too many.
+                    self.counted.add(&row, identity, MAX_REPEATED + 1);
+                }
                 Next::Broken(reason) => {
                     let reason = match self.rows.offset() {
                         0 => reason,
@@ -115,7 +117,8 @@ impl Run {
                     return Ok(Step::fail(&lease.job, reason));
                 }
                 Next::Refused(pointer, detail) => {
-                    faults::keep_of_file(access, lease.id, &mut self.plan, pointer, detail).await?;
+                    let fault = Entry::File { pointer, detail };
+                    faults::keep(access, lease.id, &mut self.plan, &[fault]).await?;
                     return self.end(access, lease, Then::Fail(format!("`{pointer}`: {detail}"))).await;
                 }
                 Next::End if self.counted.repeated.len() > MAX_REPEATED => {
@@ -125,16 +128,26 @@ impl Run {
                     return Ok(Step::fail(&lease.job, reason));
                 }
                 Next::End => {
-                    let Counted { rows, repeated, .. } = std::mem::take(&mut self.counted);
-                    (self.plan.phase, self.plan.repeated) = (Phase::Writing, repeated);
-                    self.rows = Rows::new(lease.id.to_string(), &self.plan, &self.plan.at);
-                    let counts = Counts { total: rows, ..lease.job.counts };
+                    if let Some(unseen) = self.counted.unseen.first() {
+                        let reason = format!("no feature has the property `{unseen}`, which the mapping names");
+                        return Ok(Step::fail(&lease.job, reason));
+                    }
+                    self.counted.whole = true;
+                    let counts = Counts { total: self.counted.rows, ..lease.job.counts };
+                    if self.plan.phase == Phase::Counting {
+                        self.plan.phase = Phase::Writing;
+                        self.plan.repeated = std::mem::take(&mut self.counted.repeated);
+                        self.rows = Rows::new(lease.id.to_string(), &self.plan, &self.plan.at);
+                        if !self.plan.options.hides() {
+                            self.counted = Counted::default();
+                        }
+                    }
                     return Step::new(Vec::new(), &self.plan, counts, Then::Continue);
                 }
             }
         }
-        let counts = Counts { total: self.counted.rows, ..lease.job.counts };
-        Step::new(Vec::new(), &self.plan, counts, Then::Continue)
+        let total = self.counted.rows.max(lease.job.counts.total);
+        Step::new(Vec::new(), &self.plan, Counts { total, ..lease.job.counts }, Then::Continue)
     }
 
     async fn write(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
@@ -142,6 +155,14 @@ impl Run {
             Ok(rows) => rows,
             Err(reason) => return self.end(access, lease, Then::Fail(reason)).await,
         };
+        if rows.is_empty() && self.plan.options.hides() {
+            self.plan.phase = Phase::Hiding;
+            if !self.counted.whole {
+                // This run has not counted the rows.
+                self.rows = Rows::new(lease.id.to_string(), &self.plan, &FilePosition::default());
+            }
+            return Step::new(Vec::new(), &self.plan, lease.job.counts, Then::Continue);
+        }
         if rows.is_empty() {
             return self.end(access, lease, Then::Succeed).await;
         }
@@ -162,12 +183,15 @@ impl Run {
         let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
 
         let (mut parsed, mut told, mut failed) = (Vec::<ParsedRow>::new(), Vec::<RowFault>::new(), Vec::new());
+        let mut shapes = Vec::<(u64, String, RefusedShape)>::new();
         let (layer, mut room) = (self.plan.layer, write::ROOM);
         let (mut taken, mut later) = (VecDeque::<(FilePosition, Row)>::new(), VecDeque::new());
         for (at, row, text) in read {
             match row {
-                Ok(draft) if later.is_empty() && write::cost(layer, &draft) <= room => {
+                Ok(mut draft) if later.is_empty() && write::cost(layer, &draft) <= room => {
                     room -= write::cost(layer, &draft);
+                    let refused = draft.refused.take();
+                    shapes.extend(refused.map(|refused| (draft.number, draft.external_id.clone(), refused)));
                     parsed.push(draft);
                 }
                 Err(faults) if later.is_empty() => {
@@ -192,6 +216,7 @@ impl Run {
         told.extend(found);
         if let Some(next) = next {
             told.retain(|fault| fault.number < next);
+            shapes.retain(|(number, ..)| *number < next);
             failed.retain(|number| *number < next);
             let mut rest = taken.split_off(taken.partition_point(|(_, row)| row.number < next));
             rest.append(&mut later);
@@ -200,7 +225,15 @@ impl Run {
         later.append(&mut self.ahead);
         self.ahead = later;
         told.sort_by_key(|fault| fault.number);
-        faults::keep(access, lease.id, &mut self.plan, &told).await?;
+        // A row that is not imported has faults only.
+        shapes.retain(|(number, ..)| told.iter().all(|fault| fault.number != *number));
+        let entries =
+            told.iter().map(Entry::Row).chain(shapes.iter().map(|(number, external_id, refused)| Entry::Shape {
+                number: *number,
+                external_id,
+                refused,
+            }));
+        faults::keep(access, lease.id, &mut self.plan, &entries.collect::<Vec<_>>()).await?;
         self.plan.at = self.ahead.front().map_or_else(|| self.rows.at(), |(at, _)| at.clone());
         let done = self.plan.at.number();
         self.plan.repeated.retain(|(later, _)| *later > done);
@@ -209,6 +242,32 @@ impl Run {
         counts.done += (taken.len() - failed) as u64;
         counts.failed += failed as u64;
         Step::new(actions, &self.plan, counts, Then::Continue)
+    }
+
+    /// Hides some of the items that the file does not have. None of them if a row may be about any item.
+    async fn hide(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
+        if let Some(row) = self.counted.unreadable {
+            let counted = self.plan.format.counted();
+            let detail = format!(
+                "no item was hidden, since {counted} {row} may be about any of them: its externalId cannot be read"
+            );
+            let fault = Entry::File { pointer: "", detail: &detail };
+            faults::keep(access, lease.id, &mut self.plan, &[fault]).await?;
+            return self.end(access, lease, Then::Succeed).await;
+        }
+        let (who, compared) = (lease.job.created_by.clone(), self.plan.compared.as_deref());
+        let hidden = hide::step(access, &self.reading, &self.collection, who, &self.counted, compared).await?;
+        let of_items = hidden.items.iter();
+        let of_items = of_items.map(|(external_id, path)| Entry::Hidden { external_id, path: path.clone() });
+        let entries: Vec<_> = of_items.chain(hidden.written.faults.iter().map(Entry::NotHidden)).collect();
+        faults::keep(access, lease.id, &mut self.plan, &entries).await?;
+        let is_last = hidden.compared.is_none();
+        self.plan.compared = hidden.compared;
+        let then = if is_last { Then::Succeed } else { Then::Continue };
+        if is_last {
+            faults::gather(access, lease.id, &mut self.plan).await?;
+        }
+        Step::new(hidden.written.actions, &self.plan, lease.job.counts, then)
     }
 
     /// The next rows with their positions; none at the end.
@@ -241,18 +300,6 @@ impl Run {
     async fn end(&mut self, access: &Access, lease: &Lease, then: Then) -> Result<Step, Problem> {
         faults::gather(access, lease.id, &mut self.plan).await?;
         Step::new(Vec::new(), &self.plan, lease.job.counts, then)
-    }
-}
-
-impl Counted {
-    fn add(&mut self, row: &Row, external_id: Option<String>) {
-        self.rows += 1;
-        let Some(external_id) = external_id else { return };
-        let first = *self.first.entry(external_id).or_insert(row.number);
-        // One more than the limit shows that there are too many.
-        if first != row.number && self.repeated.len() <= MAX_REPEATED {
-            self.repeated.push((row.number, first));
-        }
     }
 }
 

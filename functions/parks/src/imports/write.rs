@@ -51,8 +51,8 @@ struct Outcome {
 }
 
 #[derive(Deserialize)]
-struct Guard {
-    item: Key,
+pub struct Guard {
+    pub item: Key,
 }
 
 /// The limit of actions of a row by itself: its item, the guard of its external id or the counter of its relationships, the
@@ -71,11 +71,22 @@ pub async fn rows(
     who: Option<String>,
     parsed: Vec<ParsedRow>,
 ) -> Result<Written, Problem> {
-    let audit = Audit::of(access, who);
     let held = holders(access, reading, collection, &parsed).await?;
+    update_or_create(access, reading, collection, who, parsed.into_iter().zip(held).collect()).await
+}
+
+/// Returns the writes of rows, each of which updates an item that was read or creates one.
+pub async fn update_or_create(
+    access: &Access,
+    reading: &RowParser,
+    collection: &CollectionId,
+    who: Option<String>,
+    rows: Vec<(ParsedRow, Option<Stored>)>,
+) -> Result<Written, Problem> {
+    let audit = Audit::of(access, who);
     let (mut outcomes, mut faults, mut failed) = (Vec::<Outcome>::new(), Vec::new(), 0);
     let (mut room, mut next) = (ROOM, None);
-    for (row, held) in parsed.into_iter().zip(held) {
+    for (row, held) in rows {
         let (number, cost) = (row.number, cost(reading.layer, &row));
         let outcome = match held {
             None => create(reading, collection, &audit, row)?,
@@ -98,7 +109,8 @@ pub async fn rows(
             }
         }
     }
-    let actions = actions(access, reading, collection, outcomes, &audit).await?;
+    let dry_run = reading.options.dry_run;
+    let actions = if dry_run { Vec::new() } else { actions(access, reading, collection, outcomes, &audit).await? };
     Ok(Written { actions, faults, failed, next })
 }
 
@@ -148,8 +160,9 @@ fn create(
     };
     let mut item = new_item(&row.fields, &key, audit)?;
     let needs_location = reading.layer != Layer::Activity;
-    if let (true, None, Some((_, shape))) = (needs_location, &item.location, &row.shape) {
-        item.location = Some(shapes::location_in(shape));
+    if needs_location && item.location.is_none() {
+        let in_shape = row.shape.as_ref().map(|(_, shape)| shapes::location_in(shape));
+        item.location = in_shape.or(row.position.map(Vec::from));
     }
     let faults = checks::faults(&item);
     if !faults.is_empty() {

@@ -24,15 +24,19 @@ pub struct JobPath {
     pub job_id: JobId,
 }
 
-/// A job with a link to its faults.
+/// A job with a link to its report.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobDetail {
     #[serde(flatten)]
     job: JobView,
-    /// The link to the faults of an import that has ended with faults, valid for five minutes. The file has the form
-    /// `{"faults": [{"row" or "feature", "externalId", "pointer", "detail"}], "faultCount"}`. The external id is absent if
-    /// the row has none. A fault of the file as a whole has neither row nor feature.
+    /// The link to the report of an import that has ended, valid for five minutes; absent if the report is empty. The file
+    /// has the form `{"faults": [{"row" or "feature", "externalId", "pointer", "detail"}], "faultCount", "shapes":
+    /// [{"feature", "externalId", "outcome": "leftOut" or "repaired", "pointer", "detail"}], "shapeCount", "hidden":
+    /// [{"externalId", "path"}], "hiddenCount"}`. The external id is absent if the row has none. A fault of the file as a whole,
+    /// or of an item that the file does not have, has neither row nor feature. `shapes` has the rows that are imported
+    /// although their shape breaks the rules, `hidden` the items that the import has hidden. At most 10 000 entries are
+    /// listed; the counts say how many there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     faults_link: Option<String>,
 }

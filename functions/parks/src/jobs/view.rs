@@ -6,20 +6,26 @@ use utoipa::ToSchema;
 use web::{Accepted, Context, Either, NoContent};
 
 use super::{Job, JobKind, Lease, ParksJobs, href};
+use crate::imports;
 use crate::view::View;
 
 /// What a job works on.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct JobRoot {
     /// The document id of an item.
     root: String,
+    /// Whether the job is an import that only reports what it would do.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    dry_run: bool,
 }
 
 /// A job, as administrators see it.
 pub type JobView = jobs::JobView<JobKind, JobRoot>;
 
 pub fn view(id: JobId, job: Job) -> JobView {
-    let root = JobRoot { root: job.details.root.clone() };
+    let root = JobRoot { root: job.details.root.clone(), dry_run: imports::is_dry_run(&job) };
     JobView::new::<ParksJobs>(id, job, root)
 }
 
