@@ -129,10 +129,16 @@ pub const LEASE: AccessPattern = AccessPattern::new("lease", &[TABLE.get(), TABL
 /// The message by which a job begins at once.
 pub const BEGIN_JOB: AccessPattern = AccessPattern::new("beginJob", &[OnQueue(QUEUE).send()]);
 
-/// A step of an attribute's job with its checkpoint.
+/// A step that builds or converts an attribute, or lowers a number, with its checkpoint.
 pub const ATTRIBUTE_STEP: AccessPattern = AccessPattern::new(
     "attributeStep",
-    &[TABLE.query_index(INDEX), TABLE.batch_get(), TABLE.check(), TABLE.update(), TABLE.delete(), TABLE.batch_delete()],
+    &[TABLE.query_index(INDEX), TABLE.batch_get(), TABLE.check(), TABLE.update(), TABLE.delete()],
+);
+
+/// A step of an attribute's deletion with its checkpoint.
+pub const DELETE_ATTRIBUTE_STEP: AccessPattern = AccessPattern::new(
+    "deleteAttributeStep",
+    &[TABLE.query_index(INDEX), TABLE.batch_get(), TABLE.update(), TABLE.delete(), TABLE.batch_delete()],
 );
 
 /// A step of a project's deletion with its checkpoint.

@@ -27,7 +27,8 @@ use table::{AccessPattern, EntityKey, Key};
 use utoipa::ToSchema;
 
 use crate::access::{
-    ATTRIBUTE_STEP, BEGIN_JOB, CHECKPOINT, DUE, IMPORTS, JOB, LEASE, PROJECT_STEP, READ_IMPORT, TENANT_STEP,
+    ATTRIBUTE_STEP, BEGIN_JOB, CHECKPOINT, DELETE_ATTRIBUTE_STEP, DUE, IMPORTS, JOB, LEASE, PROJECT_STEP, READ_IMPORT,
+    TENANT_STEP,
 };
 use crate::keys::{JobDueKey, JobKey};
 use crate::names::{AttributeId, ProjectId, TenantId};
@@ -133,9 +134,8 @@ impl Jobs for TrackerJobs {
             Kind::Import | Kind::Export => &CHECKPOINT,
             Kind::DeleteProject => &PROJECT_STEP,
             Kind::DeleteTenant => &TENANT_STEP,
-            Kind::BuildAttribute | Kind::RetypeAttribute | Kind::DeleteAttribute | Kind::LowerNumbers => {
-                &ATTRIBUTE_STEP
-            }
+            Kind::DeleteAttribute => &DELETE_ATTRIBUTE_STEP,
+            Kind::BuildAttribute | Kind::RetypeAttribute | Kind::LowerNumbers => &ATTRIBUTE_STEP,
         }
     }
 }

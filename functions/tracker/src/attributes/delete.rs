@@ -6,7 +6,7 @@ use table::{Action, Changes, item};
 use web::{Context, Either, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::{AttributePath, ONE, SAMPLE, gate_actions, project_action, refusal, start};
-use crate::access::{ATTRIBUTE_STEP, DELETE_ATTRIBUTE, LEASE, MEMBERSHIP, PROJECT, TOTALS};
+use crate::access::{DELETE_ATTRIBUTE, DELETE_ATTRIBUTE_STEP, LEASE, MEMBERSHIP, PROJECT, TOTALS};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::jobs::{Details, Job, Kind, NewJob, TrackerJobs};
 use crate::keys::AttributeKey;
@@ -19,7 +19,7 @@ pub fn route() -> Route {
             "Delete an attribute; in a project of over 500 issues a job deletes its values; the entity tag is the \
              project's",
         )
-        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &DELETE_ATTRIBUTE, &LEASE, &ATTRIBUTE_STEP])
+        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &DELETE_ATTRIBUTE, &LEASE, &DELETE_ATTRIBUTE_STEP])
         .timeout(web::route::MAX_TIMEOUT)
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
         .sample(Sample::new(SAMPLE))

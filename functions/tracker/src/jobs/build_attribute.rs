@@ -87,7 +87,7 @@ async fn without_row<'a>(
 /// Whether every issue has a row of the attribute: in a small project by the table, otherwise as soon as the index lists
 /// as many rows as there are issues.
 async fn is_complete(access: &Access, project: ProjectId, id: AttributeId, live: u64) -> Result<bool, Problem> {
-    if let Some(mut every) = EveryIssue::of(access, project).await? {
+    if let Some(mut every) = EveryIssue::of(access, &ATTRIBUTE_STEP, project).await? {
         while let Some(issues) = every.page(access).await? {
             if !without_row(access, id, &issues).await?.is_empty() {
                 return Ok(false);

@@ -8,7 +8,7 @@ use web::Problem;
 
 use super::every_issue::EveryIssue;
 use super::{LAG, Lease, TrackerJobs, pages};
-use crate::access::ATTRIBUTE_STEP;
+use crate::access::DELETE_ATTRIBUTE_STEP;
 use crate::items::Status;
 use crate::keys::{AttributeKey, BlankRowKey, ValueRowKey};
 use crate::names::{AttributeId, ProjectId};
@@ -40,14 +40,15 @@ impl Worker<TrackerJobs> for DeleteAttribute {
             return Ok(Step::fail(&lease.job, "its attribute was deleted already"));
         }
         let mut counts = lease.job.counts;
-        let (ids, _) = pages::entries(access, &ATTRIBUTE_STEP, format!("value-{id}"), None, pages::ISSUES).await?;
+        let (ids, _) =
+            pages::entries(access, &DELETE_ATTRIBUTE_STEP, format!("value-{id}"), None, pages::ISSUES).await?;
         if !ids.is_empty() {
-            let issues = pages::issues(access, &ATTRIBUTE_STEP, project, &ids).await?;
+            let issues = pages::issues(access, &DELETE_ATTRIBUTE_STEP, project, &ids).await?;
             // Issues that were deleted or moved have left only their rows.
             let there: Vec<_> = issues.iter().map(|(issue, ..)| *issue).collect();
             let left = ids.iter().filter(|id| !there.contains(id));
             let left: Vec<_> = left.map(|issue| ValueRowKey { issue: *issue, attribute: id }.key()).collect();
-            access.table(&ATTRIBUTE_STEP, &TRACKER).batch_delete(&left).await?;
+            access.table(&DELETE_ATTRIBUTE_STEP, &TRACKER).batch_delete(&left).await?;
             let (issues, _) = pages::that_fit(issues, |(_, issue, _)| pages::size(issue));
             let mut actions = Vec::new();
             for (issue, before, stored) in &issues {
@@ -61,10 +62,10 @@ impl Worker<TrackerJobs> for DeleteAttribute {
             counts.total = counts.total.max(counts.done);
             return Step::new(actions, &Checkpoint::default(), counts, Then::Continue);
         }
-        let (blank, _) = pages::entries(access, &ATTRIBUTE_STEP, format!("blank-{id}"), None, BLANKS).await?;
+        let (blank, _) = pages::entries(access, &DELETE_ATTRIBUTE_STEP, format!("blank-{id}"), None, BLANKS).await?;
         if !blank.is_empty() {
             let keys: Vec<_> = blank.iter().map(|issue| BlankRowKey { issue: *issue, attribute: id }.key()).collect();
-            access.table(&ATTRIBUTE_STEP, &TRACKER).batch_delete(&keys).await?;
+            access.table(&DELETE_ATTRIBUTE_STEP, &TRACKER).batch_delete(&keys).await?;
             return Step::new(Vec::new(), &Checkpoint::default(), counts, Then::Continue);
         }
         let Checkpoint { empty } = lease.job.checkpoint::<Option<_>>()?.unwrap_or_default();
@@ -83,14 +84,14 @@ impl Worker<TrackerJobs> for DeleteAttribute {
 
 /// Whether no issue of a small project has a value of the attribute, or a row.
 async fn is_deleted(access: &Access, project: ProjectId, attribute: AttributeId) -> Result<bool, Problem> {
-    let Some(mut every) = EveryIssue::of(access, project).await? else { return Ok(false) };
+    let Some(mut every) = EveryIssue::of(access, &DELETE_ATTRIBUTE_STEP, project).await? else { return Ok(false) };
     while let Some(issues) = every.page(access).await? {
         let rows = issues.iter().flat_map(|(issue, ..)| {
             let issue = *issue;
             [ValueRowKey { issue, attribute }.key(), BlankRowKey { issue, attribute }.key()]
         });
         let rows: Vec<_> = rows.collect();
-        let found = access.table(&ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&rows).await?;
+        let found = access.table(&DELETE_ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&rows).await?;
         if found.iter().any(Option::is_some) || issues.iter().any(|(_, issue, _)| issue.value(attribute).is_some()) {
             return Ok(false);
         }

@@ -82,7 +82,7 @@ impl Worker<TrackerJobs> for RetypeAttribute {
 
 /// Whether no issue of a small project has a value of the former type.
 async fn is_converted(access: &Access, project: ProjectId, attribute: &Attribute) -> Result<bool, Problem> {
-    let Some(mut every) = EveryIssue::of(access, project).await? else { return Ok(false) };
+    let Some(mut every) = EveryIssue::of(access, &ATTRIBUTE_STEP, project).await? else { return Ok(false) };
     while let Some(issues) = every.page(access).await? {
         if issues.iter().any(|(_, issue, _)| has_former_type(attribute, issue)) {
             return Ok(false);
