@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::Method;
 use http::request::Parts;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -202,8 +203,10 @@ impl Recorder {
 pub fn judge(complete: bool) -> bool {
     let (used, strays) = OF_THE_RUN.by_function(&lines::OF_THE_RUN);
     let (grants, kept) = (Grants::declared(), Kept::read());
+    // A frame arrives before the function that has sent it ends, and a test may end in between.
+    let strays = strays.iter().filter(|call| **call != wire::socket(&Method::POST));
     let mut findings: Vec<String> =
-        strays.iter().map(|call| format!("no operation is known to have made a call: {call}")).collect();
+        strays.map(|call| format!("no operation is known to have made a call: {call}")).collect();
     findings.extend(grants.past(&used));
     if complete {
         findings.extend(grants.unused(&OF_THE_RUN.certainly(&lines::OF_THE_RUN), &kept));
