@@ -64,7 +64,7 @@ mod tests {
             let unknown: BTreeSet<&str> =
                 patterns.map(|pattern| pattern.name).filter(|name| !known.contains(name)).collect();
             let expected: &[&str] = match declared.app.system().name {
-                "parks" => &["checkUpload", "importRows"],
+                "parks" => &["checkUpload", "externalIds", "importRows"],
                 _ => &[],
             };
             assert_eq!(unknown.into_iter().collect::<Vec<_>>(), expected);
