@@ -5,6 +5,7 @@ use std::future::IntoFuture;
 use serde_json::{Value, json};
 
 use super::crashes::{others_do_its_jobs, work_dies};
+use super::files::{import, new};
 use super::fixture::{Fixture, PROJECT, TENANT, entries, person};
 use crate::harness::sized;
 use crate::harness::stopper::Moment;
@@ -12,6 +13,7 @@ use crate::tests;
 
 tests! { tracker_schema:
     new_attribute_of_a_small_project_is_built_by_its_request,
+    request_works_on_500_issues_and_leaves_501_to_a_job,
     attribute_that_is_being_built_takes_values,
     attribute_is_built_while_issues_come_and_go,
     name_of_a_deleted_attribute_becomes_free,
@@ -45,6 +47,27 @@ async fn new_attribute_of_a_small_project_is_built_by_its_request() {
     let again = new().await.is(201);
     assert_eq!((&again["name"], again.header("location"), again.tag()), (&json!("Mass"), made.header("location"), tag));
     assert!(conflicts.count() > 0, "no conflict occurred");
+    fixture.holds().await;
+}
+
+async fn request_works_on_500_issues_and_leaves_501_to_a_job() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Bounded").await;
+    let rows: String = (1..=500).map(|row| format!("Row {row}\n")).collect();
+    let done = import(&fixture.ann, &project, new("create", "stop"), &format!("Name\n{rows}")).await;
+    assert_eq!(done["counts"]["created"], 500, "{}", done.told());
+    let create =
+        |name: &str| fixture.ada.post(&format!("{project}/attributes"), json!({ "name": name, "type": "int" }));
+    let small = create("Small").await.is(201);
+    assert_eq!(small["status"], "ready");
+    let retype = |of: &str| fixture.ada.post(&format!("{}/retype", small.header("location")), json!({ "type": of }));
+    assert_eq!(retype("text").await.is(200)["status"], "ready");
+    fixture.ada.delete(small.header("location")).await.is(204);
+    fixture.issue(&project, "Row 501", json!({})).await;
+    let large = create("Large").await.is(201);
+    assert_eq!(large["status"], "building");
+    fixture.ada.delete(large.header("location")).await.is(202);
+    fixture.settled().await;
     fixture.holds().await;
 }
 

@@ -101,7 +101,7 @@ pub fn gate_actions(schema: &Schema, gates: &Gates, empty: bool) -> Vec<Action> 
         let update = Action::update(&TRACKER, key, next.clone()).when(Condition::Absent("Closed"));
         if empty { update.when(Condition::Equals("Live", item::number(gate.live))) } else { update }
     };
-    gates.gates.iter().map(action).collect()
+    gates.all.iter().map(action).collect()
 }
 
 /// When the job of an attribute starts: in a small project by the request, otherwise when the index has had its time.

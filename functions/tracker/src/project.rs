@@ -124,7 +124,7 @@ const MAX_SMALL: i64 = 500;
 /// The gates of a project with their counts.
 #[derive(Clone, Debug)]
 pub struct Gates {
-    pub gates: Vec<(GateKey, Gate)>,
+    pub all: Vec<(GateKey, Gate)>,
     /// The revisions of the gates. They change with the counts and with the schema.
     pub revs: Vec<Option<Rev>>,
 }
@@ -135,13 +135,13 @@ impl Gates {
         let pk = GateKey { project, gate: GateNumber::random() }.key().pk;
         let stored = access.table(&TOTALS, &TRACKER).query(pk).consistent().all().await?;
         let gate = |stored: &Stored| Some(GateKey::parse(&stored.key)?).map(|key| Ok((key, stored.read()?)));
-        let gates = stored.iter().filter_map(gate).collect::<Result<_, Error>>()?;
-        Ok(Self { gates, revs: stored.iter().map(|stored| stored.rev).collect() })
+        let all = stored.iter().filter_map(gate).collect::<Result<_, Error>>()?;
+        Ok(Self { all, revs: stored.iter().map(|stored| stored.rev).collect() })
     }
 
     /// The number of issues.
     pub fn live(&self) -> i64 {
-        self.gates.iter().map(|(_, gate)| gate.live).sum()
+        self.all.iter().map(|(_, gate)| gate.live).sum()
     }
 
     /// Whether the request that changes an attribute also changes the issues.
@@ -151,6 +151,6 @@ impl Gates {
 
     /// The number of open issues.
     pub fn open(&self) -> i64 {
-        self.gates.iter().map(|(_, gate)| gate.open).sum()
+        self.all.iter().map(|(_, gate)| gate.open).sum()
     }
 }

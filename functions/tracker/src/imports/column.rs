@@ -73,7 +73,8 @@ pub fn columns(
             Some(target) => target,
             None if *unknown_columns == UnknownColumns::Ignore => Target::Nothing,
             None => {
-                let detail = "is no column of the project; map it in `columns`, to null to leave it out, or choose `unknownColumns: ignore`";
+                let detail = "is no column of the project; map it in `columns`, to null to leave it out, or choose \
+                              `unknownColumns: ignore`";
                 faults.push((Some(header.clone()), detail.to_owned()));
                 Target::Nothing
             }

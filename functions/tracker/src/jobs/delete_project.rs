@@ -39,7 +39,7 @@ pub fn mark(
 ) -> Result<(NewJob, Vec<Action>), Error> {
     let job = Job::new(access, Kind::DeleteProject, Details::project(schema.id), who);
     let job = NewJob::new(access, schema.tenant, job, start)?;
-    let closed = gates.gates.iter().map(|(key, gate)| {
+    let closed = gates.all.iter().map(|(key, gate)| {
         let close = Action::update(&TRACKER, key, Changes::new().set("Closed", item::flag(true)));
         if conditions.is_empty { close.when(Condition::Equals("Live", item::number(gate.live))) } else { close }
     });
@@ -89,7 +89,7 @@ impl Worker<TrackerJobs> for DeleteProject {
         access.table(&PROJECT_STEP, &TRACKER).batch_delete(&all).await?;
         let tenant = Action::update(&TRACKER, TenantKey { tenant: lease.group }, Changes::new().add("Projects", -1));
         // The counts of a part of the gates mean nothing, so one transaction deletes all of them.
-        let gates = gates.gates.iter().map(|(key, _)| Action::delete(&TRACKER, GateKey::key(key)));
+        let gates = gates.all.iter().map(|(key, _)| Action::delete(&TRACKER, GateKey::key(key)));
         let project = Action::delete(&TRACKER, ProjectKey { project, tenant: lease.group });
         let actions = gates.chain([project, tenant]).collect();
         Step::new(actions, &(), Counts::new(total, total), Then::Succeed)
