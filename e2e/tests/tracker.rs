@@ -15,6 +15,7 @@ mod grid;
 mod issues;
 mod messages;
 mod numbers;
+mod people;
 mod progress;
 mod questions;
 mod rule;
@@ -22,6 +23,7 @@ mod schema;
 mod searched;
 mod stopped;
 mod tenancy;
+mod undone;
 
 use crate::harness::Test;
 
@@ -36,6 +38,7 @@ pub fn tests() -> Vec<Test> {
         issues::tests(),
         messages::tests(),
         numbers::tests(),
+        people::tests(),
         schema::tests(),
         deletions::tests(),
         edges::tests(),
@@ -46,6 +49,7 @@ pub fn tests() -> Vec<Test> {
         progress::tests(),
         searched::tests(),
         tenancy::tests(),
+        undone::tests(),
     ];
     themes.into_iter().flatten().collect()
 }

@@ -3,7 +3,8 @@
 use serde_json::json;
 use tokio::join;
 
-use super::stage::Stage;
+use super::stage::{Stage, invitation};
+use crate::harness::Answer;
 use crate::tests;
 
 tests! { members:
@@ -13,6 +14,9 @@ tests! { members:
     person_of_unknown_issuer_is_refused,
     member_patch_updates_only_named_fields,
     concurrent_adds_of_one_person_are_counted_once,
+    suspended_member_sees_nothing_of_the_agency,
+    suspended_administrator_does_not_count,
+    suspending_races_leaving,
 }
 
 async fn last_administrator_cannot_leave_or_be_demoted() {
@@ -124,4 +128,86 @@ async fn concurrent_adds_of_one_person_are_counted_once() {
     assert_eq!(stage.counts("n").await, (12, 1));
     assert!(conflicts.count() > 3, "{}", conflicts.count());
     stage.adds_up().await;
+}
+
+async fn suspended_member_sees_nothing_of_the_agency() {
+    let stage = Stage::new().await;
+    let (ann, bob) = (&stage.ann, "/agencies/n/members/idp:bob");
+    let before = ann.get(bob).await.is(200);
+    assert_eq!(before["status"], "active");
+    ann.patch(bob, json!({ "status": "away" })).await.faulty(&["/status"]);
+    stage.bob.patch(bob, json!({ "status": "suspended" })).await.refused(403, "forbidden");
+    let suspended = ann.patch(bob, json!({ "status": "suspended" })).if_match(&before.tag()).await.is(200);
+    assert_eq!((&suspended["status"], &suspended["role"]), (&json!("suspended"), &before["role"]));
+    stage.cairn.caught_up().await;
+
+    let absent = stage.bob.get("/agencies/absent").await.refused(404, "not-found");
+    let same = |answer: Answer| {
+        let answer = answer.refused(404, "not-found");
+        assert_eq!(answer["detail"], absent["detail"]);
+    };
+    same(stage.bob.get("/agencies/n").await);
+    same(stage.bob.get("/agencies/n/members").await);
+    same(stage.bob.get(bob).await);
+    same(stage.bob.delete(bob).await);
+    same(stage.bob.get("/agencies/search?entity=member&agencyId=n").await);
+    assert_eq!(stage.bob.get("/agencies/search?q=north").await.is(200)["items"], json!([]));
+    assert_eq!(stage.bob.get("/agencies/me/agencies").await.is(200)["items"], json!([]));
+    let invited = stage.somebody("bob", Some("bob@example.org")).await;
+    ann.post("/agencies/n/invitations", invitation("bob@example.org")).await.is(201);
+    assert_eq!(invited.get("/agencies/me/invitations").await.is(200)["items"], json!([]));
+    same(invited.post("/agencies/me/invitations/n/accept", json!({})).await);
+    same(invited.post("/agencies/me/invitations/n/decline", json!({})).await);
+
+    // The agency and the platform still see the member.
+    ann.post("/agencies/n/members", json!({ "idpid": "idp:bob" })).await.refused(409, "exists");
+    let members = ann.get("/agencies/n/members").await.is(200);
+    assert_eq!(members.each("status"), [&json!("active"), &json!("suspended")]);
+    let listed = stage.root.get("/agencies/people/idp:bob/agencies").await.is(200);
+    assert_eq!((listed.each("agencyId"), listed.each("memberStatus")), (vec![&json!("n")], vec![&json!("suspended")]));
+    let found = ann.get("/agencies/search?entity=member&agencyId=n").await.is(200);
+    assert!(found["items"].as_array().unwrap().iter().any(|item| item["member"]["status"] == "suspended"));
+    assert_eq!(stage.counts("n").await, (2, 1));
+
+    ann.patch(bob, json!({ "status": "active" })).await.is(200);
+    assert_eq!(stage.bob.get("/agencies/n").await.is(200)["role"], before["role"]);
+    assert_eq!(stage.bob.get("/agencies/me/agencies").await.is(200).each("memberStatus"), ["active"]);
+    stage.adds_up().await;
+}
+
+async fn suspended_administrator_does_not_count() {
+    let stage = Stage::new().await;
+    let (ann, bob) = ("/agencies/n/members/idp:ann", "/agencies/n/members/idp:bob");
+    let suspend = json!({ "status": "suspended" });
+    stage.ann.patch(ann, suspend.clone()).await.refused(409, "last-admin");
+    stage.ann.patch(bob, json!({ "role": "admin", "status": "suspended" })).await.is(200);
+    assert_eq!(stage.counts("n").await, (2, 1));
+    stage.ann.patch(ann, suspend.clone()).await.refused(409, "last-admin");
+    stage.ann.delete(ann).await.refused(409, "last-admin");
+    // Of an inactive administrator the role changes without a count.
+    stage.ann.patch(bob, json!({ "role": "member" })).await.is(200);
+    stage.ann.patch(bob, json!({ "role": "admin" })).await.is(200);
+    assert_eq!(stage.counts("n").await, (2, 1));
+    stage.ann.patch(bob, json!({ "status": "active" })).await.is(200);
+    assert_eq!(stage.counts("n").await, (2, 2));
+    stage.bob.patch(ann, suspend).await.is(200);
+    assert_eq!(stage.counts("n").await, (2, 1));
+    stage.bob.delete(ann).await.is(204);
+    assert_eq!(stage.counts("n").await, (1, 1));
+    stage.adds_up().await;
+}
+
+/// Whichever of the two is first, the counts are those of the items.
+async fn suspending_races_leaving() {
+    for _ in 0..5 {
+        let stage = Stage::new().await;
+        let bob = "/agencies/n/members/idp:bob";
+        stage.ann.patch(bob, json!({ "role": "admin" })).await.is(200);
+        let (suspended, left) = join!(async { stage.ann.patch(bob, json!({ "status": "suspended" })).await }, async {
+            stage.bob.delete(bob).await
+        });
+        let statuses = (suspended.status, left.status);
+        assert!(matches!(statuses, (200, 404) | (404 | 200, 204)), "{statuses:?}");
+        stage.adds_up().await;
+    }
 }

@@ -99,6 +99,8 @@ async fn read(measured: &mut Measured) {
     measured.of("an item, to an administrator", admin.get(&one), 200).await;
     let path = format!("/parks/items/{}", item.text("globalId"));
     measured.of("an item by its global id, to a visitor", visitor.get(&path), 200).await;
+    let path = format!("/parks/items?ids={}", item.text("globalId"));
+    measured.of("one of several items by its global id, to a visitor", visitor.get(&path), 200).await;
     measured.of("a page of 25, to an administrator", admin.get(&format!("{CAMPS}?limit=25")), 200).await;
     measured.of("a page of 25, to a visitor", visitor.get(&format!("{CAMPS}?limit=25")), 200).await;
     measured.of("deleted items, none there", admin.get(&format!("{CAMPS}?deleted=true")), 200).await;

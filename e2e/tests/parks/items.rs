@@ -8,6 +8,8 @@ use crate::tests;
 
 tests! { items:
     item_is_found_by_its_global_id,
+    several_items_are_found_in_the_order_of_their_ids,
+    items_beyond_the_size_of_a_response_are_named,
     hidden_deleted_and_absent_items_respond_alike,
     matching_if_none_match_returns_304,
     response_with_a_signed_link_is_never_304,
@@ -50,6 +52,72 @@ async fn item_is_found_by_its_global_id() {
     assert_eq!(admin.get(&id).await.is(200)["isDeleted"], true);
     admin.post(&format!("{CAMP}/restore"), json!({})).await.is(200);
     assert_eq!(visitor.get(&id).await.is(200)["globalId"], camp["globalId"]);
+}
+
+async fn several_items_are_found_in_the_order_of_their_ids() {
+    let (cairn, camp) = with_camp().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let collection = visitor.get("/parks/collections/bcparks_1").await.is(200).text("globalId").to_owned();
+    let new = json!({
+        "facilityType": "trail", "displayName": "Elk Loop", "location": [-125.4, 49.6], "isVisible": true,
+        "description": "é".repeat(400), "imageUrls": ["https://example.org/1.jpg", "https://example.org/2.jpg"],
+        "address": "Gold River", "isOpen": false
+    });
+    let trail = admin.post("/parks/facilities/bcparks_1", new).await.is(201);
+    let (camp, trail) = (camp.text("globalId"), trail.text("globalId"));
+    let absent = "01890a5d-ac96-774b-bcce-b302099a8057";
+    let ids = format!("/parks/items?ids={trail},{absent},{collection},{camp},{trail}");
+    let found = visitor.get(&ids).await.is(200);
+    assert_eq!(found.each("globalId"), [trail, &collection, camp]);
+    assert_eq!((&found["missing"], found.body.get("omitted")), (&json!([absent]), None));
+    for (place, id) in [trail, &collection, camp].into_iter().enumerate() {
+        assert_eq!(found["items"][place], visitor.get(&format!("/parks/items/{id}")).await.is(200).body);
+    }
+    let cards = visitor.get(&format!("{ids}&fields=card")).await.is(200);
+    let card = &cards["items"][0];
+    assert_eq!(card["description"].as_str().unwrap().chars().count(), 300);
+    assert_eq!((&card["imageUrls"], &card["address"]), (&json!(["https://example.org/1.jpg"]), &json!("Gold River")));
+    assert_eq!((&card["isOpen"], &card["displayName"]), (&json!(false), &json!("Elk Loop")));
+    assert_eq!(cards["items"][2].get("boundary"), None);
+
+    // A hidden item is missing to visitors, as it is without a list.
+    admin.patch(CAMP, json!({ "isVisible": false })).await.is(200);
+    let both = format!("/parks/items?ids={camp},{trail}");
+    for found in [visitor.get(&both).await.is(200), admin.get(&format!("{both}&view=public")).await.is(200)] {
+        assert_eq!((found.each("globalId"), &found["missing"]), (vec![&json!(trail)], &json!([camp])));
+    }
+    let seen = admin.get(&both).await.is(200);
+    assert_eq!(
+        (seen.each("globalId"), &seen["items"][0]["adminNotes"]),
+        (vec![&json!(camp), &json!(trail)], &json!("den"))
+    );
+
+    visitor.get("/parks/items").await.faulty(&["ids"]);
+    visitor.get(&format!("/parks/items?ids={}", vec![absent; 101].join(","))).await.faulty(&["ids"]);
+    visitor.get(&format!("{both}&fields=all")).await.faulty(&["fields"]);
+}
+
+/// The items of a response have at most 4 MB.
+async fn items_beyond_the_size_of_a_response_are_named() {
+    let (cairn, _) = with_camp().await;
+    let admin = cairn.administrator().await;
+    let mut ids = Vec::new();
+    for number in 0..80 {
+        let new = json!({
+            "facilityType": "trail", "displayName": format!("Trail {number}"), "location": [-125.4, 49.6],
+            "description": "水".repeat(10_000), "adminNotes": "水".repeat(10_000)
+        });
+        let made = admin.post("/parks/facilities/bcparks_1", new).await.is(201);
+        ids.push(made.text("globalId").to_owned());
+    }
+    let first = admin.get(&format!("/parks/items?ids={}", ids.join(","))).await.is(200);
+    let (found, omitted) = (first.each("globalId"), first["omitted"].as_array().unwrap());
+    let all: Vec<&str> = found.into_iter().chain(omitted).map(|id| id.as_str().unwrap()).collect();
+    assert_eq!(all, ids);
+    assert!(first.bytes.len() < 4_100_000, "{}", first.bytes.len());
+    let rest: Vec<&str> = omitted.iter().map(|id| id.as_str().unwrap()).collect();
+    let second = admin.get(&format!("/parks/items?ids={}", rest.join(","))).await.is(200);
+    assert_eq!((second.each("globalId"), second.body.get("omitted")), (omitted.iter().collect(), None));
 }
 
 async fn hidden_deleted_and_absent_items_respond_alike() {

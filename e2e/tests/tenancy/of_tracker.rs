@@ -15,15 +15,16 @@ pub async fn stage(served: &'static Served) -> Stage {
     let (vic, ada2) = (person(&fixture.cairn, "vic").await, person(&fixture.cairn, "ada2").await);
     let platform = platform_admin(&fixture.cairn).await;
     let second = json!({ "idpid": "local:zed", "role": "admin" });
-    fixture.ada.post(&format!("{TENANT}/members"), second).await.is(201);
-    platform.post("/tracker/tenants", json!({ "name": "Zoo", "admin": "local:ada" })).await.is(201);
+    fixture.ada.post(&format!("{TENANT}/members"), second.clone()).await.is(201);
+    let zoo = platform.post("/tracker/tenants", json!({ "name": "Zoo", "admin": "local:ada" })).await.is(201);
+    fixture.ada.post(&format!("{}/members", zoo.header("location")), second).await.is(201);
     let second = fixture.project("Tay Bridge").await;
     for name in ["Height", "Depth"] {
         fixture.attribute(PROJECT, name, "int").await;
     }
     let new = json!({ "name": "Pages", "type": "int" });
     let pages = ada2.post(&format!("{OTHER_PROJECT}/attributes"), new).await.is(201).text("id").to_owned();
-    let (own, foreign) = (announced(&fixture.ada, PROJECT).await, announced(&ada2, OTHER_PROJECT).await);
+    let (own, foreign) = (cancelled(&fixture.ada, PROJECT).await, cancelled(&ada2, OTHER_PROJECT).await);
     let still = async |user: &User, tenant: &str| !has_work(&user.get(&format!("{tenant}/jobs")).await.is(200));
     fixture.until(async || still(&fixture.ada, TENANT).await && still(&ada2, OTHER_TENANT).await).await;
     // Jobs stay queued: the stage restores the present state of the table, and no worker may write to it then.
@@ -74,9 +75,10 @@ pub async fn stage(served: &'static Served) -> Stage {
     Stage::new(fixture.cairn, served, parts).await
 }
 
-/// Creates an import that waits for its file. Returns the id of its job.
-async fn announced(user: &User, project: &str) -> String {
+/// Creates an import and cancels it, since only an ended one can be undone. Returns the id of its job.
+async fn cancelled(user: &User, project: &str) -> String {
     let new = json!({ "bytes": 100, "mode": "create", "onError": "stop", "columns": { "Priority": null } });
     let made = user.post(&format!("{project}/imports"), new).await.is(201);
-    made.header("location").rsplit('/').next().unwrap().to_owned()
+    user.delete(made.header("location")).await.is(204);
+    made.text("id").to_owned()
 }

@@ -23,7 +23,7 @@ async fn each_access_pattern_costs_what_is_recorded() {
     let zoo = made.header("location").to_owned();
     costs.of("update a tenant's name", pat.patch(&zoo, json!({ "name": "Aquarium" })), 200).await;
     costs.of("3 tenants by name", pat.get("/tracker/tenants"), 200).await;
-    costs.of("the only tenant of the caller", ada.get("/tracker/me/tenants"), 200).await;
+    costs.of("the only tenant of a person", ada.get("/tracker/me/tenants"), 200).await;
     let eve = json!({ "idpid": "local:eve", "role": "editor" });
     costs.of("add a member", ada.post(&format!("{TENANT}/members"), eve), 201).await;
     costs.of("4 members", ada.get(&format!("{TENANT}/members")), 200).await;
@@ -31,6 +31,10 @@ async fn each_access_pattern_costs_what_is_recorded() {
     costs.of("a member", ada.get(&member), 200).await;
     costs.of("make a member an administrator", ada.patch(&member, json!({ "role": "admin" })), 200).await;
     costs.of("remove an administrator", ada.delete(&member), 204).await;
+    let eve = json!({ "idpid": "local:eve", "role": "editor" });
+    ada.post(&format!("{TENANT}/members"), eve).await.is(201);
+    let eve = "/tracker/people/local:eve/tenants";
+    costs.of("remove a person from the only tenant", pat.delete(eve), 200).await;
 
     let made = costs.of("create a project", ada.post(&format!("{TENANT}/projects"), json!({ "name": "Pens" })), 201);
     let pens = made.await.header("location").to_owned();
@@ -73,6 +77,14 @@ async fn each_access_pattern_costs_what_is_recorded() {
     super::files::put_by_hand(&fixture, &announced, file);
     let arrived = super::files::arrived(announced.text("id"));
     costs.of_event("import 2 issues", &fixture.cairn, app, ("startImport", &arrived), Duration::ZERO).await;
+    let undo = ada.post(&format!("{}/undo", announced.header("location")), json!({}));
+    let undo = costs.of("create a job that undoes an import", undo, 202).await;
+    let message = super::messages::message(undo.text("id"));
+    costs.of_event("undo an import of 2 issues", &fixture.cairn, app, ("runJob", &message), Duration::ZERO).await;
+    for name in ["Bolts", "Nuts"] {
+        let new = json!({ "name": name, "values": { "xattrib-3fe6": 1 } });
+        ann.post(&format!("{PROJECT}/issues"), new).await.is(201);
+    }
     let begun = costs.of("create an export", ann.post(&format!("{PROJECT}/exports"), json!({})), 202).await;
     costs.of("cancel an export", ann.delete(begun.header("location")), 204).await;
     let begun = ann.post(&format!("{PROJECT}/exports"), json!({})).await.is(202);

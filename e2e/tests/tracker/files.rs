@@ -27,7 +27,7 @@ tests! { tracker_files:
 }
 
 /// The id of no job.
-const UNKNOWN: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+pub const UNKNOWN: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 pub fn new(mode: &str, on_error: &str) -> Value {
     json!({ "mode": mode, "onError": on_error })

@@ -1,5 +1,7 @@
 //! Questions to a grid at random, and what a naive filter answers to each.
 
+use std::collections::BTreeMap;
+
 use fastrand::Rng;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
@@ -193,6 +195,32 @@ impl Naive {
         let filter = if filters.is_empty() { String::new() } else { format!("&filter={}", filters.join(",")) };
         let order = if question.backward { "desc" } else { "asc" };
         format!("sort={}&order={order}{filter}", self.columns[question.sort].name)
+    }
+
+    /// A column whose values group issues.
+    pub fn grouping(&self, random: &mut Rng) -> usize {
+        let is_fit = |kind| !matches!(kind, Kind::Number | Kind::Name | Kind::Text);
+        let fit: Vec<usize> = (0..self.columns.len()).filter(|place| is_fit(self.columns[*place].kind)).collect();
+        *random.choice(&fit).unwrap()
+    }
+
+    pub fn column(&self, place: usize) -> &str {
+        &self.columns[place].name
+    }
+
+    /// The counts of the issues that match, by their values in a column, in ascending order; and of those without a value.
+    pub fn groups(&self, question: &Question, place: usize) -> (Vec<u64>, u64) {
+        let holds = |row: &&Row| question.filters.iter().all(|filter| filter.holds(&self.columns, row));
+        let (mut counts, mut without) = (BTreeMap::<&Compared, u64>::new(), 0);
+        for row in self.rows.iter().filter(holds) {
+            match &row.values[place] {
+                Some(value) => *counts.entry(value).or_default() += 1,
+                None => without += 1,
+            }
+        }
+        let mut counts: Vec<u64> = counts.into_values().collect();
+        counts.sort_unstable();
+        (counts, without)
     }
 
     /// The numbers of the issues that the grid has to show, in its order: those without a value last, whatever the

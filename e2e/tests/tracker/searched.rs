@@ -14,6 +14,7 @@ use crate::tests;
 
 tests! { tracker_search:
     random_queries_equal_a_naive_filter,
+    groups_show_their_values_in_order,
     times_sort_and_filter,
     everything_but_search_works_while_search_is_stopped,
     search_for_a_number_beyond_range_finds_nothing,
@@ -49,8 +50,60 @@ async fn random_queries_equal_a_naive_filter() {
             }
         }
         assert_eq!(pages.next(), None, "CAIRN_SEED={seed}: {grid}");
+        let grouping = naive.grouping(&mut random);
+        let grouped = format!("{grid}&groupBy={}", naive.column(grouping));
+        let groups = &fixture.ann.get(&grouped).await.is(200)["groups"];
+        let mut counts: Vec<u64> =
+            groups["values"].as_array().unwrap().iter().map(|group| group["count"].as_u64().unwrap()).collect();
+        counts.sort_unstable();
+        let found = (counts, groups["without"].as_u64().unwrap());
+        assert_eq!(found, naive.groups(&question, grouping), "CAIRN_SEED={seed}: {grouped}");
+        assert_eq!(groups["others"], 0);
     }
     assert!(by_search > queries * 2 / 5, "search has answered {by_search} only");
+}
+
+async fn groups_show_their_values_in_order() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Board").await;
+    let weight = fixture.attribute(&project, "Weight", "decimal").await;
+    let day = fixture.attribute(&project, "Day", "date").await;
+    let note = fixture.attribute(&project, "Note", "text").await;
+    let options = json!([{ "label": "To do" }, { "label": "Doing" }, { "label": "Done" }]);
+    let new = json!({ "name": "Stage", "type": "choice", "options": options });
+    let stage = fixture.ada.post(&format!("{project}/attributes"), new).await.is(201);
+    let ids: Vec<&str> =
+        stage["options"].as_array().unwrap().iter().map(|option| option["id"].as_str().unwrap()).collect();
+    let stage = stage.text("id").to_owned();
+    for (place, label) in ["Done", "To do", "Done", "Done", "To do"].into_iter().enumerate() {
+        let values =
+            json!({ &stage: { "label": label }, &weight: if place < 3 { "-1.50" } else { "2e3" }, &note: "n" });
+        fixture.issue(&project, "Card", values).await;
+    }
+    let last = fixture.issue(&project, "Without", json!({ &day: "2026-01-02" })).await;
+    fixture.ann.patch(last.header("location"), json!({ "state": "closed" })).await.is(200);
+    fixture.cairn.caught_up().await;
+    let groups = async |query: &str| {
+        let page = fixture.ann.get(&format!("{project}/grid?limit=1&{query}")).await.is(200);
+        page["groups"].clone()
+    };
+    let of = |value: Value, count: u64| json!({ "value": value, "count": count });
+    let option = |place: usize, label: &str| json!({ "id": ids[place], "label": label });
+    let all = json!({
+        "values": [of(option(0, "To do"), 2), of(option(2, "Done"), 3)], "without": 1, "others": 0
+    });
+    assert_eq!(groups(&format!("groupBy={stage}")).await, all);
+    let light = groups(&format!("groupBy={stage}&filter={weight}:lt:0")).await;
+    assert_eq!(light["values"], json!([of(option(0, "To do"), 1), of(option(2, "Done"), 2)]));
+    let weights = groups(&format!("groupBy={weight}")).await;
+    assert_eq!(weights["values"], json!([of(json!("-1.5"), 3), of(json!("2000"), 2)]));
+    assert_eq!(groups(&format!("groupBy={day}")).await["values"], json!([of(json!("2026-01-02"), 1)]));
+    let states = groups("groupBy=state").await;
+    assert_eq!(states, json!({ "values": [of(json!("open"), 5), of(json!("closed"), 1)], "without": 0, "others": 0 }));
+    assert_eq!(groups("count=true").await, Value::Null);
+    for column in ["number", "name", "createdAt", "xattrib-0001", &note, ""] {
+        fixture.ann.get(&format!("{project}/grid?groupBy={column}")).await.faulty(&["groupBy"]);
+    }
 }
 
 /// 60 issues with values of each kind in a project, some alike and some absent, and what may be asked about them.
@@ -159,6 +212,8 @@ async fn everything_but_search_works_while_search_is_stopped() {
     search.await.refused(503, "search-unavailable");
     let page = grid("sort=xattrib-3fe6&filter=xattrib-3fe6:gt:1&count=true").await.is(200);
     assert_eq!((&page["servedBy"], page.body.get("total")), (&json!("table"), Some(&Value::Null)), "{}", page.told());
+    let page = grid("groupBy=state").await.is(200);
+    assert_eq!((page.each("number").len(), page.body.get("groups")), (3, Some(&Value::Null)), "{}", page.told());
     // What was written meanwhile is found once search is there again.
     proxy.move_to(engines::search().await);
     fixture.cairn.caught_up().await;

@@ -35,6 +35,7 @@ pub fn tests() -> Vec<Test> {
         Test::new(name("deleting_an_attribute"), move || an_attribute_that_goes(issues)),
         Test::new(name("retyping_to_text"), move || values_that_become_text(issues)),
         Test::new(name("deleting_a_project"), move || the_deletion_of_a_project(issues)),
+        Test::new(name("undoing_an_import"), move || an_undone_import(issues)),
         Test::new(name("deleting_a_tenant"), move || the_deletion_of_a_tenant(issues)),
         Test::new("tracker_stopped::deleting_an_issue_killed_at_each_step_is_finished", the_deletion_of_a_wide_issue),
     ]
@@ -103,6 +104,19 @@ async fn the_deletion_of_a_tenant(issues: usize) {
     let held = change.fixture.holds().await;
     assert!(!held.mentions("tenant-0807") && !held.mentions("35e9"), "something is left of the tenant");
     assert_eq!(held.issues, 2, "those of the other tenant");
+}
+
+async fn an_undone_import(issues: usize) {
+    let (fixture, project, _) = with_issues(issues).await;
+    let first = fixture.ann.get(&format!("{project}/numbers/1")).await.is(200);
+    fixture.ann.patch(&format!("{project}/issues/{}", first.text("id")), json!({ "state": "open" })).await.is(200);
+    let import = format!("/tracker/tenants/tenant-0807/jobs/{}", first.text("importId"));
+    let job = fixture.ada.post(&format!("{import}/undo"), json!({})).await.is(202).header("location").to_owned();
+    // The job is there already; the request only asks for it.
+    let change = Change::of(fixture, Method::GET, job, Bytes::new()).await;
+    let writes = change.is_stopped_at_each_write().await;
+    assert!(writes > issues, "{writes}");
+    assert_eq!(change.fixture.numbers(&project, "").await, [1]);
 }
 
 /// It has more rows than a transaction takes.

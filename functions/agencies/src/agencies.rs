@@ -48,7 +48,7 @@ pub struct AgencyView {
     /// The number of members; only for administrators.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub members: Option<u64>,
-    /// The number of members with the role `admin`; only for administrators.
+    /// The number of active members with the role `admin`; only for administrators.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admins: Option<u64>,
 }

@@ -24,14 +24,15 @@ pub const AGENCY_INACTIVE: Kind = Kind::new(409, "agency-inactive", "The agency 
 pub struct AgencyAccess {
     pub stored: Stored,
     pub agency: Agency,
+    /// None for a suspended member, too.
     pub member: Option<Member>,
     pub is_platform_admin: bool,
     pub me: Idpid,
 }
 
 impl AgencyAccess {
-    /// Loads an agency for its members and for platform administrators. 404 for other callers, for an absent agency and
-    /// for one that is being deleted.
+    /// Loads an agency for its active members and for platform administrators. 404 for other callers, for an absent
+    /// agency and for one that is being deleted.
     pub async fn load(cx: &Context, agency: &AgencyId) -> Result<Self, Problem> {
         let access = Self::load_also_deleted(cx, agency).await?;
         if access.agency.is_being_deleted() { Err(Problem::not_found()) } else { Ok(access) }
@@ -44,6 +45,7 @@ impl AgencyAccess {
         let mut found = cx.access().table(&AUTHORIZATION, &AGENCIES).batch_get_consistent(&keys).await?.into_iter();
         let stored = found.next().flatten().ok_or_else(Problem::not_found)?;
         let member = found.next().flatten().map(|stored| stored.read::<Member>()).transpose()?;
+        let member = member.filter(|member| !member.is_suspended());
         let is_platform_admin = is_platform_admin(caller);
         if member.is_none() && !is_platform_admin {
             return Err(Problem::not_found());

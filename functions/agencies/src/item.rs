@@ -2,12 +2,12 @@
 
 use jobs::JobId;
 use serde::{Deserialize, Serialize};
-use table::Idpid;
+use table::{Condition, Idpid};
 
 use crate::address::AddressHash;
 use crate::audit::Audit;
 use crate::keys::ADDRESS;
-use crate::names::{AgencyId, InvitationStatus, Role, Status};
+use crate::names::{AgencyId, InvitationStatus, MemberStatus, Role, Status};
 
 /// The `type` of agencies.
 pub const AGENCY: &str = "Agency";
@@ -43,6 +43,9 @@ pub struct Member {
     pub agency_id: AgencyId,
     pub idpid: Idpid,
     pub role: Role,
+    /// Absent while the member is active.
+    #[serde(default, skip_serializing_if = "MemberStatus::is_active")]
+    pub status: MemberStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     pub created: String,
@@ -122,12 +125,30 @@ impl Agency {
 }
 
 impl Member {
+    pub fn is_suspended(&self) -> bool {
+        self.status == MemberStatus::Suspended
+    }
+
+    /// The condition that the status is still this one.
+    pub fn status_condition(&self) -> Condition {
+        match self.status {
+            MemberStatus::Active => Condition::Absent("status"),
+            MemberStatus::Suspended => Condition::Present("status"),
+        }
+    }
+
+    /// The number that the member adds to the count of administrators, which a suspended one is not.
+    pub fn admins(&self) -> i64 {
+        if self.is_suspended() { 0 } else { self.role.admins() }
+    }
+
     pub fn new(agency_id: AgencyId, idpid: Idpid, role: Role, display_name: Option<String>, audit: &Audit) -> Self {
         Self {
             kind: MEMBER.to_owned(),
             agency_id,
             idpid,
             role,
+            status: MemberStatus::Active,
             display_name: display_name.filter(|name| !name.is_empty()),
             created: audit.at.clone(),
             created_by: audit.by.clone(),

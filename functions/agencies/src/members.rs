@@ -15,7 +15,7 @@ use web::{Fault, Problem, problem};
 use crate::authorization::inactive;
 use crate::item::Member;
 use crate::keys::{ADDRESS, gate_key};
-use crate::names::{AgencyId, Role, Status};
+use crate::names::{AgencyId, MemberStatus, Role, Status};
 use crate::schema::AGENCIES;
 
 const LIST: &str = "/agencies/{agencyId}/members";
@@ -48,6 +48,7 @@ pub struct MemberView {
     #[schema(value_type = String)]
     pub idpid: Idpid,
     pub role: Role,
+    pub status: MemberStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     pub created: String,
@@ -62,6 +63,7 @@ impl From<Member> for MemberView {
             agency_id: member.agency_id,
             idpid: member.idpid,
             role: member.role,
+            status: member.status,
             display_name: member.display_name,
             created: member.created,
             created_by: member.created_by,
@@ -82,7 +84,7 @@ pub fn person_in_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Idpi
     person(&String::deserialize(deserializer)?, "").map_err(|fault| D::Error::custom(fault.detail))
 }
 
-/// Adds to the counts of members and administrators. The condition fails while the agency is being deleted.
+/// Adds to the counts of members and active administrators. The condition fails while the agency is being deleted.
 pub fn count(agency: &AgencyId, members: i64, admins: i64) -> Action {
     let mut counted = Changes::new();
     for (name, more) in [("members", members), ("admins", admins)] {
@@ -93,7 +95,7 @@ pub fn count(agency: &AgencyId, members: i64, admins: i64) -> Action {
     Action::update(&AGENCIES, gate_key(agency), counted).when(Condition::Absent("closed"))
 }
 
-/// The condition that the agency has another administrator.
+/// The condition that the agency has another active administrator.
 pub fn another_admin() -> Condition {
     Condition::Above("admins", item::number(1))
 }
@@ -113,5 +115,5 @@ pub fn refusal(gate: &Failed, required: Option<&[Status]>) -> Problem {
 }
 
 pub fn last_admin() -> Problem {
-    problem::LAST_ADMIN.because("Make another member an administrator first.")
+    problem::LAST_ADMIN.because("Make another active member an administrator first.")
 }

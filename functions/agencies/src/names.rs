@@ -93,6 +93,22 @@ impl Role {
     }
 }
 
+/// The status of a member.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MemberStatus {
+    #[default]
+    Active,
+    /// Keeps the membership, but the agency is absent to this person.
+    Suspended,
+}
+
+impl MemberStatus {
+    pub fn is_active(&self) -> bool {
+        *self == Self::Active
+    }
+}
+
 /// The status of an agency. Its administrators may change it only while it is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]

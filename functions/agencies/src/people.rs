@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::item::{Agency, Invitation, Member};
 use crate::keys::agency_key;
 use crate::members::person_in_path;
-use crate::names::{AgencyId, InvitationStatus, Role, Status};
+use crate::names::{AgencyId, InvitationStatus, MemberStatus, Role, Status};
 use crate::schema::AGENCIES;
 
 /// The path of a person.
@@ -34,6 +34,8 @@ pub struct Membership {
     pub status: Status,
     /// The person's role.
     pub role: Role,
+    /// Always `active` in the person's own list.
+    pub member_status: MemberStatus,
     /// The time at which the person became a member.
     pub created: String,
 }
@@ -64,7 +66,14 @@ pub struct Named {
 impl Membership {
     pub fn new(member: Member, named: Named) -> Self {
         let Named { name, status } = named;
-        Self { agency_id: member.agency_id, name, status, role: member.role, created: member.created }
+        Self {
+            agency_id: member.agency_id,
+            name,
+            status,
+            role: member.role,
+            member_status: member.status,
+            created: member.created,
+        }
     }
 }
 

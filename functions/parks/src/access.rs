@@ -16,6 +16,10 @@ pub const ITEM: AccessPattern = AccessPattern::new("item", &[TABLE.get()]);
 /// An item by its global id. The index has only keys, so a lagging index cannot reveal a hidden item.
 pub const BY_GLOBAL_ID: AccessPattern = AccessPattern::new("byGlobalId", &[TABLE.query_index("globalId"), TABLE.get()]);
 
+/// Items by their global ids.
+pub const BY_GLOBAL_IDS: AccessPattern =
+    AccessPattern::new("byGlobalIds", &[TABLE.query_index("globalId"), TABLE.batch_get()]);
+
 /// A page of the live or deleted items of a partition, for administrators.
 pub const LIST: AccessPattern = AccessPattern::new("list", &[TABLE.query_index("list")]);
 

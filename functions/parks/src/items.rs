@@ -5,6 +5,7 @@ pub mod create_collection;
 pub mod delete;
 pub mod geometry;
 pub mod get;
+pub mod get_many;
 pub mod list;
 pub mod restore;
 pub mod retype;
@@ -13,7 +14,7 @@ pub mod update;
 use table::{Access, AccessPattern, Action, Condition, Error, Key, Rev, Stored, item};
 use web::{Context, EntityTag, Problem, Tagged};
 
-use crate::access::{BY_GLOBAL_ID, ITEM};
+use crate::access::ITEM;
 use crate::item::Item;
 use crate::keys::Parent;
 use crate::schema::PARKS;
@@ -73,8 +74,12 @@ impl LoadedItem {
 }
 
 /// The key of the item with this global id.
-pub async fn by_global_id(access: &Access, global_id: &str) -> Result<Option<Key>, Error> {
-    let found = access.table(&BY_GLOBAL_ID, &PARKS).query(global_id).index("globalId").first().await?;
+pub async fn by_global_id(
+    access: &Access,
+    pattern: &'static AccessPattern,
+    global_id: &str,
+) -> Result<Option<Key>, Error> {
+    let found = access.table(pattern, &PARKS).query(global_id).index("globalId").first().await?;
     Ok(found.map(|stored| stored.key))
 }
 

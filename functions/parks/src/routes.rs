@@ -3,7 +3,7 @@
 use web::Route;
 
 use crate::entity::{Activity, Collection, Facility, Geozone, Product};
-use crate::items::{create, create_collection, delete, geometry, get, list, restore, retype, update};
+use crate::items::{create, create_collection, delete, geometry, get, get_many, list, restore, retype, update};
 use crate::{dates, imports, jobs, relationships, search, uploads};
 
 pub fn all() -> Vec<Route> {
@@ -75,6 +75,7 @@ pub fn all() -> Vec<Route> {
         dates::update::route(),
         dates::delete::route(),
         get::route_by_global_id(),
+        get_many::route(),
         relationships::list::route(),
         relationships::create::route(),
         relationships::get::route(),

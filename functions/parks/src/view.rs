@@ -77,6 +77,16 @@ pub enum ViewParameter {
     Public,
 }
 
+/// The fields of an item in a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum FieldsParameter {
+    Card,
+}
+
+/// The number of characters of a description on a card.
+pub const CARD_DESCRIPTION_LENGTH: usize = 300;
+
 /// The form of shapes in a response: links by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

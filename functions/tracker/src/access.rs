@@ -17,8 +17,12 @@ pub const ALIAS: &str = "tracker";
 /// The caller's membership in a tenant.
 pub const MEMBERSHIP: AccessPattern = AccessPattern::new("membership", &[TABLE.get()]);
 
-/// The tenants of the caller.
-pub const MY_TENANTS: AccessPattern = AccessPattern::new("myTenants", &[TABLE.query_index(INDEX), TABLE.batch_get()]);
+/// The tenants of a person.
+pub const PERSON_TENANTS: AccessPattern =
+    AccessPattern::new("personTenants", &[TABLE.query_index(INDEX), TABLE.batch_get()]);
+
+/// The memberships of a person.
+pub const MEMBERSHIPS: AccessPattern = AccessPattern::new("memberships", &[TABLE.query_index(INDEX)]);
 
 /// A tenant.
 pub const TENANT: AccessPattern = AccessPattern::new("tenant", &[TABLE.get()]);
@@ -155,6 +159,12 @@ pub const TENANT_STEP: AccessPattern = AccessPattern::new(
 
 /// The checkpoint of an import or an export, with the numbers that a file's issues get.
 pub const CHECKPOINT: AccessPattern = AccessPattern::new("checkpoint", &[TABLE.update(), TABLE.delete()]);
+
+/// A new job that undoes an import.
+pub const UNDO: AccessPattern = AccessPattern::new("undo", &[TABLE.get(), TABLE.put()]);
+
+/// A step that undoes an import: the import, and the issues of some of its records.
+pub const UNDO_STEP: AccessPattern = AccessPattern::new("undoStep", &[TABLE.get(), TABLE.batch_get()]);
 
 /// The open imports and exports of a tenant, which are limited.
 pub const OPEN_JOBS: AccessPattern = AccessPattern::new("openJobs", &[TABLE.query()]);

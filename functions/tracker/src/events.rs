@@ -8,7 +8,7 @@ use web::EventHandler;
 use crate::access::{
     ATTRIBUTE_STEP, BEGIN_JOB, CHECKPOINT, DELETE_ATTRIBUTE_STEP, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS,
     ISSUES, KEEP_FAULTS, LEASE, LOAD_SEEN, OF_TENANT, PROJECT, PROJECT_STEP, READ_IMPORT, SAVE_SEEN, SEARCH,
-    TENANT_STEP, TOTALS, UPDATE_ISSUE, WRITE_EXPORT, WRITE_ISSUE,
+    TENANT_STEP, TOTALS, UNDO_STEP, UPDATE_ISSUE, WRITE_EXPORT, WRITE_ISSUE,
 };
 use crate::documents::Tracker;
 use crate::jobs::{self, TrackerJobs};
@@ -28,7 +28,7 @@ const IMPORT: &[&AccessPattern] = &[
     &UPDATE_ISSUE,
 ];
 
-/// The access patterns of the jobs that begin by a message: exports, and the rest of imports.
+/// The access patterns of the jobs that begin by a message: exports, the rest of imports, and their undoing.
 const FILE_JOBS: &[&AccessPattern] = &[
     &LEASE,
     &BEGIN_JOB,
@@ -42,6 +42,8 @@ const FILE_JOBS: &[&AccessPattern] = &[
     &ISSUE_ROWS,
     &WRITE_ISSUE,
     &UPDATE_ISSUE,
+    &DELETE_ISSUE,
+    &UNDO_STEP,
     &TOTALS,
     &ENTRIES,
     &ISSUES,
@@ -65,6 +67,7 @@ const JOBS: &[&AccessPattern] = &[
     &WRITE_ISSUE,
     &UPDATE_ISSUE,
     &DELETE_ISSUE,
+    &UNDO_STEP,
     &READ_IMPORT,
     &SAVE_SEEN,
     &LOAD_SEEN,

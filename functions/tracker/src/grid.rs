@@ -3,6 +3,7 @@
 
 mod column;
 mod filter;
+mod groups;
 pub mod list;
 pub mod page;
 pub mod query;

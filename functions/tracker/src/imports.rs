@@ -12,12 +12,14 @@ mod record;
 mod records;
 mod seen;
 mod step;
+mod undo;
 mod write;
 mod written;
 
 pub use announce::UNMAPPED_COLUMN;
 pub use faults::link as faults_link;
 pub use step::Import;
+pub use undo::{UndoImport, UndoParams};
 
 use serde::{Deserialize, Serialize};
 use sheet::Format;

@@ -19,8 +19,8 @@ pub mod update_values;
 mod write;
 
 pub use input::{UNKNOWN_ATTRIBUTE, UNKNOWN_OPTION, WRONG_TYPE};
-pub use settle::{settle, settle_due};
-pub use write::{Write, gate};
+pub use settle::{forget, settle, settle_due};
+pub use write::{Refused, Write, gate};
 
 use serde::Deserialize;
 use table::{Access, EntityKey, Error, Stored};

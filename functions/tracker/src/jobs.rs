@@ -11,12 +11,13 @@ mod limits;
 pub mod list;
 mod pages;
 mod retype_attribute;
+pub mod undo;
 pub mod view;
 mod workers;
 
 pub use delete_project::{Conditions, mark as mark_project};
 pub use limits::{Limited, imports_are_open};
-pub use pages::issue_of;
+pub use pages::{issue_of, issues as issues_of};
 pub use retype_attribute::as_text;
 pub use workers::{run_job, start_import};
 
@@ -63,6 +64,9 @@ pub enum Kind {
     LowerNumbers,
     /// Creates or updates issues from the rows of a file.
     Import,
+    /// Deletes the issues that an import has created and nobody has updated since. Its counts are of the file's records;
+    /// `failed` are those whose issues were updated since, and stay.
+    UndoImport,
     /// Writes the rows of a grid into a file.
     Export,
 }
@@ -131,7 +135,7 @@ impl Jobs for TrackerJobs {
 
     fn step_pattern(kind: Kind) -> &'static AccessPattern {
         match kind {
-            Kind::Import | Kind::Export => &CHECKPOINT,
+            Kind::Import | Kind::UndoImport | Kind::Export => &CHECKPOINT,
             Kind::DeleteProject => &PROJECT_STEP,
             Kind::DeleteTenant => &TENANT_STEP,
             Kind::DeleteAttribute => &DELETE_ATTRIBUTE_STEP,

@@ -18,6 +18,7 @@ pub mod listed;
 mod members;
 pub mod names;
 pub mod options;
+mod people;
 pub mod project;
 mod projects;
 mod routes;

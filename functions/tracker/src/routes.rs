@@ -2,13 +2,13 @@
 
 use web::Route;
 
-use crate::{attributes, exports, grid, imports, issues, jobs, members, projects, search, tenants};
+use crate::{attributes, exports, grid, imports, issues, jobs, members, people, projects, search, tenants};
 
 pub fn all() -> Vec<Route> {
     vec![
         tenants::create::route(),
         tenants::list::route(),
-        tenants::list_mine::route(),
+        people::list_tenants::mine_route(),
         tenants::get::route(),
         tenants::update::route(),
         tenants::delete::route(),
@@ -18,6 +18,8 @@ pub fn all() -> Vec<Route> {
         members::get::route(),
         members::update::route(),
         members::remove::route(),
+        people::list_tenants::of_person_route(),
+        people::remove_from_tenants::route(),
         projects::create::route(),
         projects::list::route(),
         projects::get::route(),
@@ -44,5 +46,6 @@ pub fn all() -> Vec<Route> {
         jobs::list::route(),
         jobs::get::route(),
         jobs::cancel::route(),
+        jobs::undo::route(),
     ]
 }

@@ -4,7 +4,6 @@ pub mod create;
 pub mod delete;
 pub mod get;
 pub mod list;
-pub mod list_mine;
 mod search;
 pub mod update;
 

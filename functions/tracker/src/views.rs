@@ -56,11 +56,12 @@ pub struct TenantEntry {
     pub name: String,
 }
 
-/// A tenant of the caller.
+/// A tenant of which a person is a member.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct MyTenant {
+pub struct TenantOfPerson {
     pub id: TenantId,
     pub name: String,
+    /// The person's role.
     pub role: Role,
 }
 

@@ -12,6 +12,7 @@ pub const STEPS: &[Step] = &[
     Sample("listMembers"),
     Sample("getMember"),
     Sample("updateMember"),
+    Sample("listPersonTenants"),
     Sample("removeMember"),
     // An issue is moved to this project.
     Names("createProject", "/id", "project-46fa"),
@@ -41,6 +42,7 @@ pub const STEPS: &[Step] = &[
     Sample("getJob"),
     Sample("listJobs"),
     Sample("cancelJob"),
+    Sample("undoImport"),
     Sample("createExport"),
     Sample("moveIssue"),
     Sample("deleteIssue"),

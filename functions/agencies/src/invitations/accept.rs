@@ -32,8 +32,8 @@ const MAX_DISPLAY_NAME: usize = 200;
 const OPEN: &[Status] = &[Status::Pending, Status::Active];
 
 impl Invited {
-    /// Loads the invitation to the caller's verified address. 404 without such an address or invitation, and if the
-    /// agency is being deleted.
+    /// Loads the invitation to the caller's verified address. 404 without such an address or invitation, if the agency
+    /// is being deleted, and to a suspended member.
     pub async fn load(cx: &Context, agency: &AgencyId) -> Result<Self, Problem> {
         let hash = own_address(cx)?.ok_or_else(Problem::not_found)?;
         let me = cx.principal().signed_in()?.idpid();
@@ -44,7 +44,10 @@ impl Invited {
         let agency: Agency = stored_agency.ok_or_else(Problem::not_found)?.read()?;
         let stored = stored.filter(|_| !agency.is_being_deleted()).ok_or_else(Problem::not_found)?;
         let invitation = stored.read()?;
-        let member = member.map(|member| Ok::<_, Error>((member.clone(), member.read()?))).transpose()?;
+        let member = member.map(|member| Ok::<_, Error>((member.clone(), member.read::<Member>()?))).transpose()?;
+        if member.as_ref().is_some_and(|(_, member)| member.is_suspended()) {
+            return Err(Problem::not_found());
+        }
         let removal = removal.map(|removal| Ok::<_, Error>((removal.clone(), removal.read()?))).transpose()?;
         Ok(Self { agency, stored, invitation, member, removal })
     }

@@ -9,12 +9,11 @@ use crate::audit::Audit;
 use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
 use crate::item::Member;
 use crate::keys::{member_key, removal_key};
-use crate::names::Role;
 use crate::schema::AGENCIES;
 
 pub fn route() -> Route {
     Route::delete("removeMember", ONE, SIGNED_IN, remove)
-        .summary("Remove a member, or leave an agency; the last administrator cannot be removed")
+        .summary("Remove a member, or leave an agency; the last active administrator cannot be removed")
         .patterns(&[&AUTHORIZATION, &MEMBER, &DELETE_MEMBER])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::LAST_ADMIN, AGENCY_INACTIVE, problem::CONFLICT])
         .sample(Sample::new(SAMPLE))
@@ -34,12 +33,13 @@ async fn remove(cx: Context, Path(path): Path<MemberPath>, tag: IfMatch) -> Resu
         let member: Member = stored.read()?;
         let delete = tag
             .guard(Action::delete(&AGENCIES, stored.key.clone()), &stored)
-            .when(Condition::Equals("role", item::text(member.role.as_str())));
-        let mut gate = count(&agency, -1, -member.role.admins());
+            .when(Condition::Equals("role", item::text(member.role.as_str())))
+            .when(member.status_condition());
+        let mut gate = count(&agency, -1, -member.admins());
         if let Some(active) = access.active_condition().filter(|_| !leaves) {
             gate = gate.when(active);
         }
-        if member.role == Role::Admin && !access.is_platform_admin {
+        if member.admins() > 0 && !access.is_platform_admin {
             gate = gate.when(another_admin());
         }
         // The transaction that accepts an invitation checks the removal, so an older invitation is no longer valid.
@@ -51,7 +51,7 @@ async fn remove(cx: Context, Path(path): Path<MemberPath>, tag: IfMatch) -> Resu
         };
         Err(match (error.failed(0).map(|failed| failed.cause), error.failed(1)) {
             (Some(Cause::Missing), _) => Problem::not_found(),
-            // The member's role was changed since it was read.
+            // The member's role or status was changed since it was read.
             (Some(_), _) => Problem::stale(),
             (None, Some(gate)) => refusal(gate, access.required_statuses().filter(|_| !leaves)),
             (None, None) => error.into(),

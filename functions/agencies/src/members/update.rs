@@ -11,7 +11,7 @@ use crate::audit::Audit;
 use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
 use crate::item::Member;
 use crate::keys::member_key;
-use crate::names::Role;
+use crate::names::{MemberStatus, Role};
 use crate::schema::AGENCIES;
 
 /// The fields of a member that can be updated.
@@ -20,6 +20,8 @@ use crate::schema::AGENCIES;
 pub struct MemberPatch {
     #[schema(nullable = false)]
     role: Option<Role>,
+    #[schema(nullable = false)]
+    status: Option<MemberStatus>,
     /// `null` removes it.
     #[serde(default)]
     #[schema(value_type = Option<String>, max_length = 200)]
@@ -28,7 +30,7 @@ pub struct MemberPatch {
 
 pub fn route() -> Route {
     Route::patch("updateMember", ONE, SIGNED_IN, update)
-        .summary("Update a member's role or name; the last administrator cannot be demoted")
+        .summary("Update a member's role, status or name; the last active administrator cannot be demoted or suspended")
         .patterns(&[&AUTHORIZATION, &MEMBER, &UPDATE_MEMBER])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::LAST_ADMIN, AGENCY_INACTIVE, problem::CONFLICT])
         .sample(Sample::new(SAMPLE).body(r#"{"role":"admin"}"#))
@@ -48,21 +50,26 @@ async fn update(
         let stored = stored.ok_or_else(Problem::not_found)?;
         tag.check(stored.rev)?;
         let before: Member = stored.read()?;
-        let role = patch.role.unwrap_or(before.role);
         let display_name = patch.display_name.clone().apply(before.display_name.clone());
-        let after = Member { role, display_name: display_name.filter(|name| !name.is_empty()), ..before.clone() };
+        let after = Member {
+            role: patch.role.unwrap_or(before.role),
+            status: patch.status.unwrap_or(before.status),
+            display_name: display_name.filter(|name| !name.is_empty()),
+            ..before.clone()
+        };
         if after == before {
             return Ok(Tagged::new(&before.into(), stored.rev));
         }
         let after = after.updated(&Audit::now(&cx)?);
         let update = Action::update(&AGENCIES, stored.key.clone(), Changes::between(&before, &after)?);
         let mut actions = vec![update.if_unchanged(&stored)];
-        if role != before.role {
-            let mut gate = count(&path.agency_id, 0, role.admins() - before.role.admins());
+        if (after.role, after.status) != (before.role, before.status) {
+            let admins = after.admins() - before.admins();
+            let mut gate = count(&path.agency_id, 0, admins);
             if let Some(active) = access.active_condition() {
                 gate = gate.when(active);
             }
-            if before.role == Role::Admin && !access.is_platform_admin {
+            if admins < 0 && !access.is_platform_admin {
                 gate = gate.when(another_admin());
             }
             actions.push(gate);

@@ -25,7 +25,7 @@ pub fn of_person_route() -> Route {
 }
 
 async fn list_mine(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<Membership>, Problem> {
-    list(&cx, cx.principal().signed_in()?.idpid(), query).await
+    list(&cx, cx.principal().signed_in()?.idpid(), query, |member| !member.is_suspended()).await
 }
 
 async fn list_of_person(
@@ -33,17 +33,25 @@ async fn list_of_person(
     Path(path): Path<PersonPath>,
     Query(query): Query<PageQuery>,
 ) -> Result<Page<Membership>, Problem> {
-    list(&cx, &path.idpid, query).await
+    list(&cx, &path.idpid, query, |_| true).await
 }
 
-async fn list(cx: &Context, person: &Idpid, query: PageQuery) -> Result<Page<Membership>, Problem> {
+async fn list(
+    cx: &Context,
+    person: &Idpid,
+    query: PageQuery,
+    shown: fn(&Member) -> bool,
+) -> Result<Page<Membership>, Problem> {
     let after = cx.cursor(query.cursor.as_deref())?;
     let access = cx.access();
     let memberships = access.table(&PERSON_AGENCIES, &AGENCIES).query(person.as_str()).index(BY_PERSON).after(after);
     let named = |page: Vec<table::Stored>| async move {
         let members = page.iter().map(table::Stored::read::<Member>).collect::<Result<Vec<_>, _>>()?;
         let mut names = names(access, &PERSON_AGENCIES, members.iter().map(|member| &member.agency_id)).await?;
-        let named = |member: Member| Some(Membership::new(member.clone(), names.remove(&member.agency_id)?));
+        let named = |member: Member| {
+            let named = names.remove(&member.agency_id)?;
+            shown(&member).then(|| Membership::new(member, named))
+        };
         Ok::<_, Problem>(members.into_iter().map(named).collect())
     };
     let (items, next) = memberships.page_of(query.limit.0, named).await?;

@@ -10,8 +10,8 @@ use crate::access::ADDRESS_INVITATIONS;
 use crate::audit::now;
 use crate::authorization::SIGNED_IN;
 use crate::invitations::own_address;
-use crate::item::{Invitation, Removal};
-use crate::keys::removal_key;
+use crate::item::{Invitation, Member, Removal};
+use crate::keys::{member_key, removal_key};
 use crate::names::AgencyId;
 use crate::schema::{AGENCIES, BY_PERSON};
 
@@ -34,10 +34,14 @@ async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<MyInvi
         let invitations = page.iter().map(Stored::read::<Invitation>).collect::<Result<Vec<_>, _>>()?;
         let agencies = invitations.iter().map(|invitation| &invitation.agency_id);
         let mut names = names(access, &ADDRESS_INVITATIONS, agencies.clone()).await?;
-        let removals = removals(access, agencies, me).await?;
+        let standing = standing(access, agencies, me).await?;
         let named = |invitation: Invitation| {
             let named = names.remove(&invitation.agency_id)?;
-            let status = invitation.status_for(removals.get(&invitation.agency_id), now);
+            let (member, removal) = standing.get(&invitation.agency_id)?;
+            if member.as_ref().is_some_and(Member::is_suspended) {
+                return None;
+            }
+            let status = invitation.status_for(removal.as_ref(), now);
             Some(MyInvitation::with_status(status, invitation, named))
         };
         Ok::<_, Problem>(invitations.into_iter().map(named).collect())
@@ -46,15 +50,24 @@ async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<MyInvi
     Ok(Page { items, next_cursor: cx.cursor_to(next)? })
 }
 
-/// The last removals of a person from these agencies.
-async fn removals<'a>(
+/// A person's membership in an agency and last removal from it.
+type Standing = (Option<Member>, Option<Removal>);
+
+async fn standing<'a>(
     access: &Access,
     agencies: impl Iterator<Item = &'a AgencyId>,
     person: &Idpid,
-) -> Result<HashMap<AgencyId, Removal>, Error> {
+) -> Result<HashMap<AgencyId, Standing>, Error> {
     let agencies: Vec<&AgencyId> = agencies.collect();
-    let keys: Vec<Key> = agencies.iter().map(|agency| removal_key(agency, person)).collect();
+    let keys: Vec<Key> =
+        agencies.iter().flat_map(|agency| [member_key(agency, person), removal_key(agency, person)]).collect();
     let found = access.table(&ADDRESS_INVITATIONS, &AGENCIES).batch_get(&keys).await?;
-    let removals = agencies.into_iter().zip(found).filter_map(|(agency, stored)| Some((agency.clone(), stored?)));
-    removals.map(|(agency, stored)| Ok((agency, stored.read()?))).collect()
+    let mut standing = HashMap::new();
+    for (agency, stored) in agencies.into_iter().zip(found.as_chunks::<2>().0) {
+        let [member, removal] = stored;
+        let member = member.as_ref().map(Stored::read::<Member>).transpose()?;
+        let removal = removal.as_ref().map(Stored::read::<Removal>).transpose()?;
+        standing.insert(agency.clone(), (member, removal));
+    }
+    Ok(standing)
 }

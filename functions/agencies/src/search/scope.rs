@@ -40,9 +40,9 @@ impl Scope {
             let detail = format!("You are a member of more than {MAX_AGENCIES} agencies; name one with `agencyId`.");
             return Err(NARROW_SEARCH.because(detail));
         }
-        let member =
-            |stored: &table::Stored| stored.read::<Member>().map(|member| (member.agency_id, Some(member.role)));
-        Ok(Self::Only(page.items.iter().map(member).collect::<Result<_, _>>()?))
+        let members = page.items.iter().map(table::Stored::read::<Member>).collect::<Result<Vec<_>, _>>()?;
+        let active = members.into_iter().filter(|member| !member.is_suspended());
+        Ok(Self::Only(active.map(|member| (member.agency_id, Some(member.role))).collect()))
     }
 
     /// The caller's role in the agency.

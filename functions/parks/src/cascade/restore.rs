@@ -206,7 +206,7 @@ async fn present(
     let found = load(related.item.key()).await?;
     let (None, Some(global_id)) = (&found, &related.global_id) else { return Ok(found) };
     loop {
-        if let Some(key) = by_global_id(access, global_id).await?
+        if let Some(key) = by_global_id(access, &access::BY_GLOBAL_ID, global_id).await?
             && let Some(item) = load(key).await?
         {
             return Ok(Some(item));

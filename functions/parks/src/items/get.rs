@@ -65,7 +65,7 @@ async fn get_by_global_id(
     tag: IfNoneMatch,
 ) -> Result<Answer, Problem> {
     let view = View::of(&cx, query.view);
-    let key = by_global_id(cx.access(), &path.global_id).await?.ok_or_else(Problem::not_found)?;
+    let key = by_global_id(cx.access(), &BY_GLOBAL_ID, &path.global_id).await?.ok_or_else(Problem::not_found)?;
     let loaded = LoadedItem::load(&cx, &BY_GLOBAL_ID, key, view).await?;
     respond(&cx, &loaded, &query, view, &tag).await
 }

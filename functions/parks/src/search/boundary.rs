@@ -44,7 +44,7 @@ pub async fn load_boundary(
 ) -> Result<Boundary, Problem> {
     let none =
         || source.mismatch("shapeOf", "must be the global id of an item that you can see and that has a boundary");
-    let key = by_global_id(cx.access(), id).await?.ok_or_else(none)?;
+    let key = by_global_id(cx.access(), &BY_GLOBAL_ID, id).await?.ok_or_else(none)?;
     let loaded = LoadedItem::load(cx, &BY_GLOBAL_ID, key, view).await;
     let item = loaded.map_err(|problem| if problem.kind() == problem::NOT_FOUND { none() } else { problem })?.item;
     let stored = item.shape(ShapeName::Boundary).ok_or_else(none)?;

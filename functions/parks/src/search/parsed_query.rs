@@ -9,10 +9,10 @@ use super::facets::{ChosenValues, Facet, Field};
 use super::open::Open;
 use super::order::Ordering;
 use super::point::Point;
-use super::query::{Deleted, FieldsParameter, Format, OpenMatch, SearchQuery, ShapeAs, ShapeSearch, Sort};
+use super::query::{Deleted, Format, OpenMatch, SearchQuery, ShapeAs, ShapeSearch, Sort};
 use super::words::Words;
 use crate::names::Kind;
-use crate::view::View;
+use crate::view::{FieldsParameter, View};
 
 #[derive(Clone, Debug)]
 pub struct ParsedQuery {

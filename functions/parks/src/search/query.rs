@@ -9,7 +9,7 @@ use web::{Limit, Order};
 use super::area::Relation;
 use super::facets::{ChosenValues, Field};
 use crate::names::{ActivityType, FacilityType, Kind};
-use crate::view::ViewParameter;
+use crate::view::{FieldsParameter, ViewParameter};
 
 /// The parameters of a search. An item matches if it has one of the values of each parameter.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
@@ -190,13 +190,6 @@ impl TryFrom<String> for ShapeAs {
             other => zoom(other).map(Self::Zoom).ok_or("must be point, envelope, outline or zoom:{0-22}"),
         }
     }
-}
-
-/// The fields of a hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum FieldsParameter {
-    Card,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]

@@ -12,9 +12,7 @@ use super::hits::{Hit, SearchResponse};
 use super::parsed_query::ParsedQuery;
 use super::point::Point;
 use crate::names::Kind;
-
-/// The number of characters of a description on a card.
-const DESCRIPTION_LENGTH: usize = 300;
+use crate::view::CARD_DESCRIPTION_LENGTH;
 
 /// A page of hits.
 #[derive(Debug, Serialize, ToSchema)]
@@ -154,7 +152,7 @@ impl FoundItem {
             path_tolerance: fields.path_tolerance.get(),
             distance_metres: distance,
             inside,
-            description: fields.description.get().map(|text| text.chars().take(DESCRIPTION_LENGTH).collect()),
+            description: fields.description.get().map(|text| text.chars().take(CARD_DESCRIPTION_LENGTH).collect()),
             image_url: fields.image.get(),
             address: fields.address.get(),
             is_open: fields.is_open.get(),

@@ -8,8 +8,9 @@ use utoipa::ToSchema;
 use web::search::Total;
 use web::{Context, EntityTag, Fault, Json, Limit, Order, Path, Problem, Query, Route, Sample, problem};
 
+use super::groups::{self, Groups};
 use super::page::{Page, Source};
-use super::query::{Checkpoint, ParsedQuery, by_number, columns};
+use super::query::{Checkpoint, ParsedQuery, by_number, check_busy_column, columns};
 use super::{Column, Filter, Test, count};
 use crate::access::{ENTRIES, ISSUES, MEMBERSHIP, PROJECT, SEARCH, TOTALS};
 use crate::attributes::ATTRIBUTE_BUSY;
@@ -44,6 +45,10 @@ pub struct GridQuery {
     /// Whether to count all issues that match the filters.
     #[serde(default)]
     count: bool,
+    /// `state`, or the id of an attribute that is no text: also counts all issues that match the filters by their value in
+    /// this column.
+    #[schema(min_length = 1, max_length = 50)]
+    group_by: Option<String>,
 }
 
 /// The engine that a page comes from.
@@ -63,6 +68,9 @@ pub struct Grid {
     /// Only with `count=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<Counted>,
+    /// Only with `groupBy`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Grouped>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -72,6 +80,14 @@ pub struct Grid {
 #[serde(untagged)]
 pub enum Counted {
     Known(Total),
+    Unknown,
+}
+
+/// The numbers of issues by value; null while search is unavailable.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum Grouped {
+    Known(Groups),
     Unknown,
 }
 
@@ -100,6 +116,7 @@ async fn list(
         }
     };
     parsed.check_busy(&schema)?;
+    let group_by = query.group_by(&schema)?;
     let columns = columns(&schema, query.columns.as_deref()).map_err(unknown_column)?;
     let checkpoint = checkpoint.unwrap_or_else(|| parsed.start(&schema));
     let source = Source::new(&schema, &parsed, &checkpoint);
@@ -125,7 +142,15 @@ async fn list(
     } else {
         None
     };
-    Ok(Json(Grid { items: rows, served_by, total, next_cursor }))
+    let groups = match group_by {
+        Some(column) => match Groups::load(cx.access(), &schema, column, &parsed.filters).await {
+            Ok(groups) => Some(Grouped::Known(groups)),
+            Err(SearchError::Unavailable(_)) => Some(Grouped::Unknown),
+            Err(error) => return Err(error.into()),
+        },
+        None => None,
+    };
+    Ok(Json(Grid { items: rows, served_by, total, groups, next_cursor }))
 }
 
 impl GridQuery {
@@ -136,11 +161,26 @@ impl GridQuery {
             Problem::faults(faults.into_iter().map(fault).collect())
         })?;
         columns(schema, self.columns.as_deref()).map_err(unknown_column)?;
+        self.grouped(schema)?;
         if checkpoint.is_some_and(|checkpoint| checkpoint.digest != parsed.digest(schema)) {
             let detail = "belongs to columns that have changed since; start again without it";
             return Err(Problem::faults(vec![Fault::parameter("cursor", detail)]));
         }
         Ok(parsed)
+    }
+
+    /// The column of `groupBy`. 409 while a job writes its rows.
+    fn group_by(&self, schema: &Schema) -> Result<Option<Column>, Problem> {
+        let column = self.grouped(schema)?;
+        if let Some(column) = column {
+            check_busy_column(schema, column)?;
+        }
+        Ok(column)
+    }
+
+    fn grouped(&self, schema: &Schema) -> Result<Option<Column>, Problem> {
+        let column = self.group_by.as_deref().map(|name| groups::parse(name, schema)).transpose();
+        column.map_err(|detail| Problem::faults(vec![Fault::parameter("groupBy", detail)]))
     }
 }
 

@@ -73,8 +73,14 @@ impl ParsedQuery {
     /// 409 while a job writes the rows of a column on which the query depends: until its rows exist, an attribute cannot
     /// list the issues without a value, and while they are rewritten, it has no order.
     pub fn check_busy(&self, schema: &Schema) -> Result<(), Problem> {
-        if is_busy(schema, self.sort.column, true) { Err(busy()) } else { check_busy_filters(schema, &self.filters) }
+        check_busy_column(schema, self.sort.column)?;
+        check_busy_filters(schema, &self.filters)
     }
+}
+
+/// [`ParsedQuery::check_busy`] of one column whose blanks are needed, too.
+pub fn check_busy_column(schema: &Schema, column: Column) -> Result<(), Problem> {
+    if is_busy(schema, column, true) { Err(busy()) } else { Ok(()) }
 }
 
 /// [`ParsedQuery::check_busy`] of filters alone.

@@ -47,7 +47,7 @@ pub fn segments(schema: &Schema, sort: Sort, order: &[OptionId]) -> Vec<SearchSe
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Fields {
+pub struct Fields {
     pk: One<String>,
 }
 
@@ -105,7 +105,7 @@ fn sort(schema: &Schema, sort: Sort, segment: &SearchSegment) -> Value {
 }
 
 /// The filters of a search, first of all the tenant and the project.
-fn clauses<'a>(schema: &Schema, filters: impl Iterator<Item = &'a Filter>) -> Vec<Value> {
+pub fn clauses<'a>(schema: &Schema, filters: impl Iterator<Item = &'a Filter>) -> Vec<Value> {
     let own = [
         json!({ "term": { "entity": "issue" } }),
         json!({ "term": { "tenantId": schema.tenant.id() } }),
@@ -150,7 +150,7 @@ fn issue_number(key: &str) -> u64 {
 }
 
 /// The field of the documents that holds a column.
-fn field(schema: &Schema, column: Column) -> String {
+pub fn field(schema: &Schema, column: Column) -> String {
     match column {
         Column::Number => "number".to_owned(),
         Column::Name => "nameKey".to_owned(),

@@ -81,6 +81,11 @@ impl Written {
         self.0.values().map(|of| of.records.len() as u64).sum()
     }
 
+    /// The number of the last record.
+    pub fn last(&self) -> Option<u64> {
+        self.0.values().filter_map(|of| of.records.last().copied()).max()
+    }
+
     pub fn of(&self, worker: GateNumber) -> WorkerRecords {
         self.0.get(&worker).cloned().unwrap_or_default()
     }

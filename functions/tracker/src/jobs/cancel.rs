@@ -31,8 +31,8 @@ async fn cancel(cx: Context, Path(path): Path<JobPath>) -> Result<DoneOrAccepted
             let detail = "This operation is for editors of the tenant and for the person who created the job.";
             return Err(Problem::forbidden(detail));
         }
-        if !matches!(job.kind, Kind::Import | Kind::Export) {
-            return Err(NOT_CANCELLABLE.because("Only imports and exports can be cancelled."));
+        if !matches!(job.kind, Kind::Import | Kind::UndoImport | Kind::Export) {
+            return Err(NOT_CANCELLABLE.because("Only imports, their undoing and exports can be cancelled."));
         }
         match jobs::cancel::<TrackerJobs>(access, &CANCEL_JOB, (&path.tenant_id, path.job_id), &stored).await? {
             Cancellation::Ended => Ok(Either::First(NoContent)),

@@ -14,7 +14,7 @@ use super::delete_tenant::DeleteTenant;
 use super::retype_attribute::RetypeAttribute;
 use super::{Kind, TrackerJobs};
 use crate::exports::Export;
-use crate::imports::Import;
+use crate::imports::{Import, UndoImport};
 use crate::issues;
 use crate::issues::next_number::LowerNumbers;
 use crate::keys::IssueDueKey;
@@ -29,6 +29,7 @@ impl Workers for TrackerJobs {
             Kind::DeleteTenant => Box::new(DeleteTenant),
             Kind::LowerNumbers => Box::new(LowerNumbers),
             Kind::Import => Box::new(Import::default()),
+            Kind::UndoImport => Box::new(UndoImport),
             Kind::Export => Box::new(Export::default()),
         }
     }

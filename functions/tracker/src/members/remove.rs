@@ -1,11 +1,12 @@
 //! `DELETE /tracker/tenants/{tenantId}/members/{idpid}`, by an administrator or by the member.
 
-use table::Action;
+use table::{Action, Idpid};
 use web::{Context, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::{MemberPath, ONE, SAMPLE, admins, load, write};
 use crate::access::{MEMBER, MEMBERSHIP, REMOVE_MEMBER, TENANT};
 use crate::authorization::{SIGNED_IN, TenantAccess};
+use crate::names::TenantId;
 use crate::schema::TRACKER;
 
 pub fn route() -> Route {
@@ -25,12 +26,18 @@ async fn remove(
     if access.me != idpid {
         access.require_admin()?;
     }
-    cx.retry_stale(&tag, || async {
-        let (stored, member) = load(cx.access(), tenant, &idpid).await?;
+    end(&cx, tenant, &idpid, &tag).await?;
+    Ok(NoContent)
+}
+
+/// Ends a membership, whoever asks. 404 if there is none, 409 if the tenant would have no administrator.
+pub async fn end(cx: &Context, tenant: TenantId, idpid: &Idpid, tag: &IfMatch) -> Result<(), Problem> {
+    cx.retry_stale(tag, || async {
+        let (stored, member) = load(cx.access(), tenant, idpid).await?;
         tag.check(stored.rev)?;
         let delete = Action::delete(&TRACKER, stored.key.clone()).if_unchanged(&stored);
-        write(&cx, &REMOVE_MEMBER, tenant, delete, -admins(member.role)).await?;
-        Ok(NoContent)
+        write(cx, &REMOVE_MEMBER, tenant, delete, -admins(member.role)).await?;
+        Ok(())
     })
     .await
 }

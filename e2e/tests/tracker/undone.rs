@@ -1,0 +1,132 @@
+//! Imports that are undone: what an import has created goes, but for what somebody has updated since.
+
+use std::fmt::Write;
+
+use serde_json::json;
+
+use super::files::{announce, ended, import, new, put_by_hand};
+use super::files_killed::Worker;
+use super::fixture::{Fixture, person};
+use crate::harness::Answer;
+use crate::harness::stopper::Moment;
+use crate::tests;
+
+tests! { tracker_undo:
+    undone_import_deletes_what_nobody_has_updated,
+    undone_upsert_keeps_the_issues_that_it_has_updated,
+    cancelled_import_is_undone_to_its_last_issue,
+    only_ended_imports_are_undone_by_administrators,
+}
+
+fn file(rows: usize) -> String {
+    let mut file = "Name,State,Weight\n".to_owned();
+    for row in 1..=rows {
+        writeln!(file, "Row {row},{},{row}", if row % 3 == 0 { "closed" } else { "open" }).unwrap();
+    }
+    file
+}
+
+/// Undoes an import and waits for the end.
+async fn undo(fixture: &Fixture, import: &str) -> Answer {
+    let accepted = fixture.ada.post(&format!("{import}/undo"), json!({})).await.is(202);
+    assert_eq!(accepted.text("kind"), "undoImport");
+    ended(&fixture.ada, accepted.header("location")).await
+}
+
+fn job(project: &str, import: &Answer) -> String {
+    let (tenant, _) = project.split_once("/projects/").unwrap();
+    format!("{tenant}/jobs/{}", import.text("id"))
+}
+
+async fn undone_import_deletes_what_nobody_has_updated() {
+    let fixture = Fixture::new().await;
+    let (project, other) = (fixture.project("Undone").await, fixture.project("Other").await);
+    let weight = fixture.attribute(&project, "Weight", "int").await;
+    let own = fixture.issue(&project, "Own", json!({ &weight: "1" })).await;
+    let made = import(&fixture.ann, &project, new("create", "stop"), &file(150)).await;
+    assert_eq!(made["counts"]["created"], 150, "{}", made.told());
+    let issue = async |number: u64| {
+        let found = fixture.ann.get(&format!("{project}/numbers/{number}")).await.is(200);
+        format!("{project}/issues/{}", found.text("id"))
+    };
+    fixture.ann.patch(&issue(2).await, json!({ "name": "Renamed" })).await.is(200);
+    fixture.ann.put(&format!("{}/values/{weight}", issue(3).await), json!({ "value": "7" })).await.is(200);
+    fixture.ann.post(&format!("{}/renumber", issue(4).await), json!({ "number": 500 })).await.is(200);
+    let moved = json!({ "project": other.rsplit('/').next().unwrap() });
+    fixture.ann.post(&format!("{}/move", issue(5).await), moved).await.is(200);
+    fixture.ann.delete(&issue(6).await).await.is(204);
+
+    let undone = undo(&fixture, &job(&project, &made)).await;
+    assert_eq!(undone.text("status"), "succeeded");
+    assert_eq!(undone["counts"], json!({ "total": 150, "done": 147, "failed": 3 }));
+    assert_eq!(fixture.numbers(&project, "").await, [1, 2, 3, 500]);
+    assert_eq!(fixture.numbers(&other, "").await, [1]);
+    fixture.ann.get(&format!("{project}/issues/{}", own.text("id"))).await.is(200);
+    fixture.holds().await;
+    fixture.cairn.caught_up().await;
+    let found = fixture.ann.get(&format!("{project}/grid?sort=name&count=true&filter=name:prefix:row")).await.is(200);
+    assert_eq!((&found["servedBy"], &found["total"]["value"]), (&json!("search"), &json!(2)), "{}", found.told());
+
+    // Once more, there is nothing left to delete.
+    let again = undo(&fixture, &job(&project, &made)).await;
+    assert_eq!((again.text("status"), &again["counts"]), ("succeeded", &undone["counts"]));
+    assert_eq!(fixture.numbers(&project, "").await, [1, 2, 3, 500]);
+}
+
+async fn undone_upsert_keeps_the_issues_that_it_has_updated() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Upsert").await;
+    for name in ["One", "Two"] {
+        fixture.issue(&project, name, json!({})).await;
+    }
+    let file = "Number,Name\n1,One renamed\n,Three\n2,Two renamed\n,Four\n";
+    let made = import(&fixture.ann, &project, new("upsert", "stop"), file).await;
+    assert_eq!((&made["counts"]["created"], &made["counts"]["updated"]), (&json!(2), &json!(2)), "{}", made.told());
+    let undone = undo(&fixture, &job(&project, &made)).await;
+    assert_eq!(undone["counts"], json!({ "total": 4, "done": 4, "failed": 0 }));
+    let left = fixture.ann.get(&format!("{project}/grid")).await.is(200);
+    assert_eq!(left.each("name"), ["One renamed", "Two renamed"]);
+    fixture.holds().await;
+}
+
+async fn cancelled_import_is_undone_to_its_last_issue() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Cancelled").await;
+    fixture.attribute(&project, "Weight", "int").await;
+    let file = file(40);
+    let announced = announce(&fixture.ann, &project, new("create", "stop"), &file).await;
+    put_by_hand(&fixture, &announced, &file);
+    // After some of the issues, and before the checkpoint that counts them.
+    assert!(Worker::ahead(&fixture).dies(&fixture, (4, Moment::AfterItIsDone)).await);
+    let import = announced.header("location");
+    fixture.ann.delete(import).await.is(202);
+    fixture.until(async || fixture.ann.get(import).await.is(200).text("status") == "cancelled").await;
+    assert_ne!(fixture.numbers(&project, "limit=100").await, [0; 0]);
+    assert_eq!(undo(&fixture, import).await.text("status"), "succeeded");
+    assert_eq!(fixture.numbers(&project, "").await, [0; 0]);
+    fixture.holds().await;
+}
+
+async fn only_ended_imports_are_undone_by_administrators() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Rights").await;
+    let announced = announce(&fixture.ann, &project, new("create", "stop"), "Name\na\n").await;
+    let import = format!("{}/undo", announced.header("location"));
+    fixture.ann.post(&import, json!({})).await.refused(403, "forbidden");
+    person(&fixture.cairn, "vic").await.post(&import, json!({})).await.refused(403, "forbidden");
+    person(&fixture.cairn, "ada2").await.post(&import, json!({})).await.refused(404, "not-found");
+    fixture.ada.post(&import, json!({})).await.refused(409, "not-undoable");
+    fixture.ann.delete(announced.header("location")).await.is(204);
+    // Nothing was written before it was cancelled.
+    let nothing = undo(&fixture, announced.header("location")).await;
+    assert_eq!((nothing.text("status"), &nothing["counts"]["total"]), ("succeeded", &json!(0)));
+    let export = fixture.ann.post(&format!("{project}/exports"), json!({})).await.is(202);
+    let export = ended(&fixture.ann, export.header("location")).await;
+    fixture.ada.post(&format!("{}/undo", job(&project, &export)), json!({})).await.refused(409, "not-undoable");
+    let unknown = format!("{}/undo", job(&project, &export).replace(export.text("id"), super::files::UNKNOWN));
+    fixture.ada.post(&unknown, json!({})).await.refused(404, "not-found");
+    // The same request, sent twice, is one job.
+    let once = fixture.ada.post(&import, json!({})).once("undo").await.is(202);
+    let twice = fixture.ada.post(&import, json!({})).once("undo").await.is(202);
+    assert_eq!(once["id"], twice["id"]);
+}

@@ -1,0 +1,144 @@
+//! The undoing of an import. The ids of its issues follow from the numbers of its records, so no index is needed to find
+//! them, and a step that is repeated finds the issues gone.
+
+use futures::stream::{self, StreamExt, TryStreamExt};
+use jobs::{Counts, JobId, Step, Then, Worker};
+use serde::{Deserialize, Serialize};
+use table::{Access, Backoff, EntityKey, Stored};
+use web::Problem;
+
+use super::written::Written;
+use super::{ImportParams, Phase};
+use crate::access::{DELETE_ISSUE, UNDO_STEP};
+use crate::issues::{LoadedIssue, Refused, Write, forget, settle};
+use crate::items::Issue;
+use crate::jobs::{Job, Lease, TrackerJobs, issues_of};
+use crate::keys::{IssueKey, JobKey};
+use crate::names::{GATES, IssueId};
+use crate::project::{Consistency, Schema};
+use crate::schema::TRACKER;
+
+/// Records of a step.
+const BATCH: usize = 100;
+
+/// The import that is undone, and the progress: the checkpoint of the job.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoParams {
+    import: JobId,
+    /// The next record.
+    next: u64,
+    /// The number of the import's last record that may have become an issue, after it was read.
+    #[serde(default)]
+    last: Option<u64>,
+}
+
+impl UndoParams {
+    /// The start of an undoing.
+    pub fn of(import: JobId) -> Self {
+        Self { import, next: 1, last: None }
+    }
+}
+
+/// What became of an issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Deleted,
+    /// It was updated since the import.
+    Kept,
+    /// The schema was changed since it was read.
+    Outdated,
+}
+
+/// Undoes an import.
+#[derive(Debug)]
+pub struct UndoImport;
+
+impl Worker<TrackerJobs> for UndoImport {
+    async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
+        let params: UndoParams = lease.job.checkpoint()?;
+        let schema = match lease.job.details.project {
+            Some(project) => Schema::load(access, lease.group, project, Consistency::Strong).await?,
+            None => None,
+        };
+        let Some(schema) = schema else { return Ok(Step::fail(&lease.job, "its project was deleted")) };
+        let last = match params.last {
+            Some(last) => last,
+            None => last_record(access, lease, params.import).await?,
+        };
+        let records: Vec<u64> = (params.next..=last).take(BATCH).collect();
+        let before = lease.job.counts;
+        let Some(next) = records.last().map(|record| record + 1) else {
+            let counts = Counts { total: last, ..before };
+            return Step::new(Vec::new(), &UndoParams { last: Some(last), ..params }, counts, Then::Succeed);
+        };
+        let ids: Vec<IssueId> = records.iter().map(|record| IssueId::of_record(params.import, *record)).collect();
+        let issues = issues_of(access, &UNDO_STEP, schema.id, &ids).await?;
+        let undone = issues.into_iter().map(|issue| undo(access, &schema, params.import, issue));
+        let undone: Vec<Outcome> = stream::iter(undone).buffer_unordered(usize::from(GATES)).try_collect().await?;
+        if undone.contains(&Outcome::Outdated) {
+            // The next step repeats the batch.
+            return Ok(Step::unchanged(&lease.job, Then::Continue));
+        }
+        let kept = undone.iter().filter(|outcome| **outcome == Outcome::Kept).count() as u64;
+        let counts = Counts {
+            total: last,
+            done: before.done + records.len() as u64 - kept,
+            failed: before.failed + kept,
+            ..before
+        };
+        Step::new(Vec::new(), &UndoParams { next, last: Some(last), ..params }, counts, Then::Continue)
+    }
+}
+
+/// The number of the last record of an import that may have become an issue; 0 if none has.
+async fn last_record(access: &Access, lease: &Lease, import: JobId) -> Result<u64, Problem> {
+    let key = JobKey { tenant: lease.group, job: import }.key();
+    let stored = access.table(&UNDO_STEP, &TRACKER).get_consistent(key).await?;
+    let Some(job) = stored.map(|stored| stored.read::<Job>()).transpose()? else { return Ok(0) };
+    // An import whose file never came has no checkpoint of this form.
+    let params: ImportParams = job.checkpoint()?;
+    if params.phase == Phase::Checking {
+        return Ok(0);
+    }
+    // What was written after the last checkpoint of an import that was cancelled or has failed.
+    let written = Written::load(access, import, &params).await?;
+    Ok(params.offset.records.saturating_sub(1).max(written.last().unwrap_or_default()))
+}
+
+async fn undo(
+    access: &Access,
+    schema: &Schema,
+    import: JobId,
+    (id, mut issue, mut stored): (IssueId, Issue, Stored),
+) -> Result<Outcome, Problem> {
+    let mut backoff = Backoff::new();
+    loop {
+        if issue.import != Some(import) || issue.audit.updated_at != issue.audit.created_at {
+            return Ok(Outcome::Kept);
+        }
+        if issue.unsettled.is_some() {
+            settle(access, id).await?;
+        } else {
+            let prepared = Write::of(schema, Some(LoadedIssue { id, issue, stored }), id, None).prepare(access)?;
+            match access.transact(&DELETE_ISSUE, &prepared.actions).await {
+                Ok(_) => {
+                    if !prepared.settled {
+                        forget(access, id).await?;
+                    }
+                    return Ok(Outcome::Deleted);
+                }
+                Err(error) => match prepared.refused(&error) {
+                    Some(Refused::Gate(_)) => return Ok(Outcome::Outdated),
+                    Some(Refused::Issue) if backoff.wait().await => {}
+                    _ => return Err(error.into()),
+                },
+            }
+        }
+        let key = IssueKey { issue: id, project: schema.id }.key();
+        let Some(read) = access.table(&UNDO_STEP, &TRACKER).get_consistent(key).await? else {
+            return Ok(Outcome::Deleted);
+        };
+        (issue, stored) = (read.read()?, read);
+    }
+}
