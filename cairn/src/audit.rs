@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use local::{Progress, Served};
-use mirror::{AuditOptions, AuditPurpose, AuditStep, DifferenceKind, Finding, TableAudit};
+use mirror::{AuditOptions, AuditPurpose, AuditStep, Audited, DifferenceKind, Fault, Finding, TableAudit};
 use serde_json::{Value, json};
 use table::Engines;
 use table::schema::Table;
@@ -53,11 +53,11 @@ impl Audit {
     pub async fn run(self) -> Result<ExitCode, Failure> {
         let (engines, served) = self.target.open().await?;
         let last = mirror::last_audits(served.system, &engines).await.map_err(Failure::new)?;
-        let results = if self.last {
+        let (results, fault) = if self.last {
             if last.is_empty() && !self.target.json {
                 println!("No audit of {} has ended yet.", served.system.name);
             }
-            last
+            (last, None)
         } else {
             self.compare(served, &engines, &last).await?
         };
@@ -68,6 +68,10 @@ impl Audit {
                 print!("{}", printed(generation, result));
             }
         }
+        // The results of the other indexes are printed already.
+        if let Some(fault) = fault {
+            return Err(Failure::new(fault));
+        }
         let left: u64 = results.iter().map(|(_, result)| result.left()).sum();
         Ok(if left == 0 { ExitCode::SUCCESS } else { ExitCode::from(TO_DO) })
     }
@@ -77,7 +81,7 @@ impl Audit {
         served: &'static Served,
         engines: &Arc<Engines>,
         last: &[(String, TableAudit)],
-    ) -> Result<Vec<(String, TableAudit)>, Failure> {
+    ) -> Result<(Vec<(String, TableAudit)>, Option<Fault>), Failure> {
         let only = self.table.as_deref().map(|name| table(served, name)).transpose()?;
         let purpose = match (only, self.dry_run) {
             (Some(table), dry_run) => AuditPurpose::Table { table, repairs: !dry_run },
@@ -95,14 +99,12 @@ impl Audit {
         let audited = (served.audit)(Arc::clone(engines), options, Box::new(move |step| listener.step(step))).await;
         stages.finish();
         show.clear();
-        let audited = audited.map_err(Failure::new)?;
-        Ok(audited
-            .into_iter()
-            .flat_map(|audit| {
-                let generation = audit.generation;
-                audit.tables.into_iter().map(move |table| (generation.clone(), table))
-            })
-            .collect())
+        let Audited { generations, fault } = audited.map_err(Failure::new)?;
+        let results = generations.into_iter().flat_map(|audit| {
+            let generation = audit.generation;
+            audit.tables.into_iter().map(move |table| (generation.clone(), table))
+        });
+        Ok((results.collect(), fault))
     }
 }
 

@@ -1,6 +1,9 @@
 //! `cairn create-index`: creates the index of a deployed system whose tables take longer than a function may run.
 
+use std::sync::Arc;
+
 use clap::Args;
+use mirror::StatusWord;
 
 use crate::failure::Failure;
 use crate::retrying::Retrying;
@@ -28,9 +31,14 @@ impl CreateIndex {
                 retrying.show(&reason, left);
             }
         };
-        let generation = (served.first_index)(engines, Box::new(step)).await.map_err(Failure::new);
+        let generation = (served.first_index)(Arc::clone(&engines), Box::new(step)).await.map_err(Failure::new);
         show.clear();
         let generation = generation?;
+        // An index that is published already may be lost.
+        let status = mirror::status(served.system, &engines, (served.mapping)().version).await.map_err(Failure::new)?;
+        if let (StatusWord::Down, Some(reason)) = (status.word, status.reason) {
+            return Err(Failure::new(reason));
+        }
         println!("{}", generation.index);
         Ok(())
     }

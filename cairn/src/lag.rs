@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use mirror::Lag as OfTable;
+use mirror::{Lag as OfTable, Lags};
 use serde_json::json;
 
 use crate::exit::TO_DO;
@@ -20,18 +20,22 @@ pub struct Lag {
 impl Lag {
     pub async fn run(self) -> Result<ExitCode, Failure> {
         let (engines, served) = self.target.open().await?;
-        let lags = mirror::lag(served.system, &engines).await.map_err(Failure::new)?;
-        for lag in &lags {
+        let Lags { tables, search } = mirror::lag(served.system, &engines).await.map_err(Failure::new)?;
+        for lag in &tables {
             if self.target.json {
                 println!("{}", as_json(lag));
             } else {
                 println!("{}", message(lag));
             }
         }
-        if lags.is_empty() && !self.target.json {
+        if tables.is_empty() && !self.target.json {
             println!("The mirror of {} has received no record yet.", served.system.name);
         }
-        let lags = lags.iter().any(|lag| lag.lags.is_some());
+        // What the tables say is printed already.
+        if let Some(fault) = search {
+            return Err(Failure::new(fault));
+        }
+        let lags = tables.iter().any(|lag| lag.lags.is_some());
         Ok(if lags { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })
     }
 }
@@ -40,7 +44,7 @@ fn message(lag: &OfTable) -> String {
     let OfTable { heartbeat, received, written, refreshed, .. } = lag;
     let written = written.map_or_else(|| "not yet".to_owned(), seconds);
     let reason = heartbeat.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
-    let (received, refreshed) = (seconds(*received), seconds(*refreshed));
+    let (received, refreshed) = (seconds(*received), refreshed.map_or_else(|| "unknown".to_owned(), seconds));
     format!(
         "{}  received {received}, written {written}, refreshed {refreshed}, at {}{reason}",
         heartbeat.table,

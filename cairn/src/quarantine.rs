@@ -42,6 +42,7 @@ enum Command {
         json: bool,
     },
     /// Remove an entry that no write clears, or whose item is deleted or has another revision.
+    #[command(override_usage = "cairn quarantine dismiss <NAME | --stale> [--dry-run] [--json]")]
     Dismiss {
         /// The name of the entry, as `ls` prints it.
         #[arg(required_unless_present = "stale", conflicts_with = "stale")]

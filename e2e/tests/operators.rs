@@ -1,10 +1,13 @@
 //! The operators' commands for search, and the health of a system.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use ::mirror::SWEEP;
+use ::mirror::{Rebuild, SWEEP};
 use aws_sdk_dynamodb::types::AttributeValue;
+use local::systems;
+use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -19,6 +22,7 @@ tests! { operators:
     redrive_repairs_what_is_in_quarantine_and_says_what_stays,
     show_prints_item_document_version_and_marker_side_by_side,
     status_and_lag_tell_why_search_is_behind,
+    lost_index_is_reported_with_the_command_that_helps,
     stale_markers_are_dismissed_at_once,
     sweep_by_hand_deletes_old_tombstones,
     health_is_degraded_while_the_mirror_cannot_write_and_recovers,
@@ -200,11 +204,54 @@ async fn sweep_by_hand_deletes_old_tombstones() {
     for number in 0..3 {
         let path = format!("/{index}/_doc/old%23{number}?version=11&version_type=external&refresh=true");
         let tombstone = json!({ "pk": "old", "deleted": true, "deletedAt": old });
-        cairn.search_engine(reqwest::Method::PUT, &path, &tombstone).await;
+        cairn.search_engine(Method::PUT, &path, &tombstone).await;
     }
     assert_eq!(cairn.command(&["sweep", "parks", "--dry-run", "--json"]).await.json(3)["deleted"], 3);
     assert_eq!(cairn.command(&["sweep", "parks", "--json"]).await.json(0)["deleted"], 3);
     assert_eq!(cairn.command(&["sweep", "parks", "--dry-run"]).await.exited(0), "would delete 0 tombstones\n");
+}
+
+async fn lost_index_is_reported_with_the_command_that_helps() {
+    // The timeout of the mirror, for which a rebuild waits. The command waits for that of a deployment.
+    let timeout = Duration::from_secs(2);
+    let cairn = Cairn::with(Setup { mirror_timeout: Some(timeout), ..Setup::default() }).await;
+    cairn.collection("bcparks_1", "Strathcona Park").await;
+    cairn.caught_up().await;
+    let rebuild = async |replaces: bool| {
+        let order =
+            Rebuild { begins: true, replaces, pause: timeout + Duration::from_millis(100), ..Rebuild::WITHOUT_PAUSE };
+        let parks = systems::ALL.iter().find(|served| served.system.name == "parks").unwrap();
+        (parks.rebuild)(Arc::clone(cairn.engines()), order, Box::new(|_| ())).await.unwrap();
+    };
+    rebuild(false).await;
+    let delete = async |number: u32| {
+        let index = format!("/{}-{number:06}", cairn.engines().config.search_name("parks"));
+        cairn.search_engine(Method::DELETE, &index, &Value::Null).await;
+    };
+    // The index before the rebuild is kept, and written.
+    delete(1).await;
+    let status = cairn.command(&["status", "parks"]).await.exited(3);
+    assert!(status.ends_with("-000001 is lost: `cairn rebuild finish parks`\n"), "{status}");
+    // The results of the other index are printed all the same.
+    let audit = cairn.command(&["audit", "parks", "--json"]).await;
+    let results: Vec<Value> = audit.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let tables: Vec<(&str, u64)> = results
+        .iter()
+        .map(|result| (result["table"].as_str().unwrap(), result["left"].as_u64().unwrap()))
+        .filter(|(table, _)| *table != "?")
+        .collect();
+    assert_eq!(tables, [("parks", 0)]);
+    assert!(results[0]["generation"].as_str().unwrap().ends_with("-000002"), "{}", results[0]);
+    let failed = audit.failed();
+    assert!(failed.contains("index_not_found_exception, no such index") && !failed.contains('{'), "{failed}");
+    cairn.command(&["rebuild", "finish", "parks"]).await.exited(0);
+    assert_eq!(cairn.command(&["status", "parks"]).await.exited(0), "parks  ok\n");
+
+    delete(2).await;
+    let create = cairn.command(&["create-index", "parks"]).await.failed();
+    assert!(create.contains("-000002 is lost: `cairn rebuild start parks --replace`"), "{create}");
+    rebuild(true).await;
+    assert_eq!(cairn.command(&["status", "parks"]).await.exited(0), "parks  ok\n");
 }
 
 async fn health_is_degraded_while_the_mirror_cannot_write_and_recovers() {
@@ -238,12 +285,18 @@ async fn health_is_degraded_while_search_is_down() {
     let engine = engines::search().await;
     let proxy = Proxy::before(engine.clone()).await;
     let cairn = Cairn::with(Setup { search: Some(proxy.url.clone()), ..Setup::default() }).await;
+    cairn.collection("bcparks_1", "Strathcona Park").await;
+    cairn.caught_up().await;
     let visitor = cairn.visitor();
     let health = async || visitor.get("/parks/health").await.is(200).body;
     assert_eq!(health().await, json!({ "status": "ok" }));
     proxy.move_to("http://127.0.0.1:1".to_owned());
     assert_eq!(health().await, json!({ "status": "degraded", "reason": "search is down" }));
     assert_eq!(cairn.command(&["status", "parks", "--json"]).await.json(3)["status"], "down");
+    // What the tables know is printed before the failure.
+    let lag = cairn.command(&["lag", "parks", "--json"]).await;
+    assert!(lag.stdout.contains(r#""refreshedMillis":null"#), "{}", lag.stdout);
+    assert!(lag.failed().contains("does not respond"));
     let repair = cairn.command(&["repair", "geozone::bcparks_1#1"]).await.failed();
     assert!(repair.contains("search: it does not respond"), "{repair}");
     proxy.move_to(engine);

@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
+use super::Part;
 use super::expectations::Expectations;
 use super::operations::Operation;
 use super::stage::Stage;
 
-pub async fn as_stated(stage: &Stage) {
+pub async fn as_stated(stage: &Stage, part: Part) {
     let expectations = Expectations::read();
     let (mut wrong, mut told) = (Vec::new(), String::new());
-    for operation in &stage.operations {
+    for operation in part.of(stage) {
         let path = stage.own(operation);
         let (mut statuses, mut refused) = (Vec::new(), Vec::new());
         let stated = expectations.of(stage.system, &operation.row);

@@ -35,6 +35,7 @@ pub(crate) use run::end_rebuild_audit;
 #[cfg(test)]
 pub(crate) use schedule::DAY;
 pub use schedule::{AUDIT, AUDIT_MINUTES, audit_index};
+pub use system::Audited;
 #[cfg(test)]
 pub(crate) use system::audit_generations;
 pub(crate) use system::{audit_one, audit_system};

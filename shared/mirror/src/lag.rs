@@ -5,6 +5,7 @@ use table::Engines;
 use table::schema::System;
 
 use crate::engines::{DynamoState, OpenSearchIndex};
+use crate::generation::Generation;
 use crate::heartbeat::Heartbeat;
 use crate::ports::{Fault, State};
 
@@ -17,8 +18,8 @@ pub struct Lag {
     pub received: i64,
     /// How long the mirror took to write it. `None` if it is not written yet.
     pub written: Option<i64>,
-    /// For how long a search has not shown what was written. 0 if it shows it.
-    pub refreshed: i64,
+    /// For how long a search has not shown what was written. 0 if it shows it. `None` while search does not answer.
+    pub refreshed: Option<i64>,
     /// Whether search lags: the age of search.
     pub lags: Option<i64>,
 }
@@ -26,28 +27,47 @@ pub struct Lag {
 /// How long an index can take to refresh. A version that no search finds after this time was swept.
 const MAX_REFRESH: i64 = 600_000;
 
-/// Returns the lag of each table whose records the mirror has received.
-pub async fn lag(system: &'static System, engines: &Engines) -> Result<Vec<Lag>, Fault> {
+/// The lag of each table whose records the mirror has received.
+#[derive(Debug)]
+pub struct Lags {
+    pub tables: Vec<Lag>,
+    /// Why search does not answer.
+    pub search: Option<Fault>,
+}
+
+/// Returns the lags of a system.
+pub async fn lag(system: &'static System, engines: &Engines) -> Result<Lags, Fault> {
     let state = DynamoState::new(engines, system);
     let heartbeats = state.heartbeats().await?;
+    let written = state.generations().await?.map(|generations| generations.written).unwrap_or_default();
+    let (newest, search) = match newest(engines, &written).await {
+        Ok(newest) => (Some(newest), None),
+        Err(fault) => (None, Some(fault)),
+    };
+    let now = engines.clock.micros() / 1000;
+    Ok(Lags { tables: heartbeats.into_iter().map(|heartbeat| Lag::new(heartbeat, newest, now)).collect(), search })
+}
+
+/// Returns the highest version that a search finds in each of these generations.
+async fn newest(engines: &Engines, written: &[Generation]) -> Result<u64, Fault> {
     let index = OpenSearchIndex::new(engines)?;
     let mut newest = u64::MAX;
-    for generation in state.generations().await?.into_iter().flat_map(|generations| generations.written) {
+    for generation in written {
         newest = newest.min(index.newest(&generation.write_alias()).await?);
     }
-    let now = engines.clock.micros() / 1000;
-    Ok(heartbeats.into_iter().map(|heartbeat| Lag::new(heartbeat, newest, now)).collect())
+    Ok(newest)
 }
 
 impl Lag {
-    /// `newest` is the highest version that a search finds.
-    fn new(heartbeat: Heartbeat, newest: u64, now: i64) -> Self {
+    /// `newest` is the highest version that a search finds; `None` while search does not answer.
+    fn new(heartbeat: Heartbeat, newest: Option<u64>, now: i64) -> Self {
         let since = (now - heartbeat.at).max(0);
         let failed = heartbeat.reason.is_some();
+        let refreshed = |newest| if newest < heartbeat.newest && since < MAX_REFRESH { since } else { 0 };
         Self {
             received: if failed { now - heartbeat.oldest } else { heartbeat.received },
             written: (!failed).then_some(heartbeat.took),
-            refreshed: if newest < heartbeat.newest && since < MAX_REFRESH { since } else { 0 },
+            refreshed: newest.map(refreshed),
             lags: heartbeat.lag(now),
             heartbeat,
         }
@@ -69,12 +89,13 @@ mod tests {
             newest: 20,
             reason: None,
         };
-        let lag = Lag::new(heartbeat.clone(), 20, 10_500);
-        assert_eq!((lag.received, lag.written, lag.refreshed, lag.lags), (700, Some(300), 0, None));
-        assert_eq!(Lag::new(heartbeat.clone(), 18, 10_500).refreshed, 500);
-        assert_eq!(Lag::new(heartbeat.clone(), 18, 700_000).refreshed, 0);
+        let lag = Lag::new(heartbeat.clone(), Some(20), 10_500);
+        assert_eq!((lag.received, lag.written, lag.refreshed, lag.lags), (700, Some(300), Some(0), None));
+        assert_eq!(Lag::new(heartbeat.clone(), Some(18), 10_500).refreshed, Some(500));
+        assert_eq!(Lag::new(heartbeat.clone(), Some(18), 700_000).refreshed, Some(0));
+        assert_eq!(Lag::new(heartbeat.clone(), None, 10_500).refreshed, None);
         let failing = Heartbeat { reason: Some("search is down".to_owned()), ..heartbeat };
-        let lag = Lag::new(failing, 20, 109_000);
+        let lag = Lag::new(failing, Some(20), 109_000);
         assert_eq!((lag.received, lag.written, lag.lags), (100_000, None, Some(100_000)));
     }
 }

@@ -62,8 +62,8 @@ mod watch;
 mod work;
 
 pub use audit::{
-    AUDIT, AUDIT_MINUTES, AuditEnd, AuditOptions, AuditPurpose, AuditStep, DifferenceKind, Finding, GenerationAudit,
-    TableAudit, audit_index, last_audits,
+    AUDIT, AUDIT_MINUTES, AuditEnd, AuditOptions, AuditPurpose, AuditStep, Audited, DifferenceKind, Finding,
+    GenerationAudit, TableAudit, audit_index, last_audits,
 };
 pub use create_index::{CREATE_INDEX, REBUILD_MACHINE, REBUILDS, create_index};
 pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
@@ -79,7 +79,7 @@ pub use heartbeat::Heartbeat;
 pub use image::{Image, NotAnItem, Unfit};
 pub use inspect::{InGeneration, Inspected};
 pub use item::Item;
-pub use lag::{Lag, lag};
+pub use lag::{Lag, Lags, lag};
 pub use mirrored::{
     Auditing, HANDLER, Inspecting, Mirrored, OnAuditStep, OnBatchRedriven, OnPageScanned, OnRebuildStep, Rebuilding,
     Redriving, Repairing, RepairingEntity, TIMEOUT, WithoutShapes, audit, first_index, handler, inspect, rebuild,

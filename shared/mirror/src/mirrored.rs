@@ -11,7 +11,7 @@ use table::schema::Table;
 use table::{Access, AccessPattern, Engines, Key, never};
 use web::{Batch, Event, EventFailure, EventHandler};
 
-use crate::audit::{AuditOptions, AuditStep, GenerationAudit, audit_system};
+use crate::audit::{AuditOptions, AuditStep, Audited, audit_system};
 use crate::documents::{Documents, NoShapes, Shapes};
 use crate::first_index::create_first_index;
 use crate::generation::{Generation, Generations};
@@ -111,7 +111,7 @@ pub fn repair_entity<M: Mirrored>(engines: Arc<Engines>, entity: String, on_page
 pub type OnAuditStep = Box<dyn Fn(AuditStep) + Send + Sync>;
 
 /// The future of an audit. Its output is the result in each generation.
-pub type Auditing = BoxFuture<'static, Result<Vec<GenerationAudit>, Fault>>;
+pub type Auditing = BoxFuture<'static, Result<Audited, Fault>>;
 
 /// Audits every generation of a system, or resumes an audit that was stopped.
 pub fn audit<M: Mirrored>(engines: Arc<Engines>, options: AuditOptions, on_step: OnAuditStep) -> Auditing {

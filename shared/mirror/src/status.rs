@@ -8,7 +8,7 @@ use crate::engines::{DynamoState, OpenSearchIndex};
 use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::Heartbeat;
 use crate::mirrored::HANDLER;
-use crate::ports::{Fault, State};
+use crate::ports::{Fault, Index, State};
 use crate::redrive::{CountedGivenUp, count_given_up};
 
 /// The status of a system's search.
@@ -100,7 +100,7 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
             let reason = format!("no index is written, and every batch waits: `cairn rebuild start {}`", system.name);
             Some((StatusWord::Unindexed, reason))
         }
-        Some(generations) => of_indexes(engines, generations, mapping).await?,
+        Some(generations) => of_indexes(system, engines, generations, mapping).await?,
     };
     let trouble = trouble
         .or_else(|| slowest.map(|(age, heartbeat)| (StatusWord::Lagging, lagging(age, heartbeat))))
@@ -129,6 +129,7 @@ fn slowest(heartbeats: &[Heartbeat], given_up: Option<i64>, now: i64) -> Option<
 
 /// Returns what is not as it should be with the indexes.
 async fn of_indexes(
+    system: &System,
     engines: &Engines,
     generations: &Generations,
     mapping: u32,
@@ -136,7 +137,11 @@ async fn of_indexes(
     let index = OpenSearchIndex::new(engines)?;
     for generation in &generations.written {
         if let Err(fault) = index.newest(&generation.write_alias()).await {
-            return Ok(Some((StatusWord::Down, fault.to_string())));
+            let reason = match index.exists(&generation.index).await {
+                Ok(false) => lost(system, generation),
+                _ => fault.to_string(),
+            };
+            return Ok(Some((StatusWord::Down, reason)));
         }
     }
     let written = &generations.written;
@@ -165,6 +170,15 @@ async fn of_indexes(
         return Ok(Some((StatusWord::Rebuilding, format!("{former} is not deleted yet"))));
     }
     Ok(None)
+}
+
+/// The reason of a lost index, with the command that helps.
+fn lost(system: &System, generation: &Generation) -> String {
+    let (index, system) = (&generation.index, system.name);
+    match generation.phase {
+        Phase::Kept => format!("the kept index {index} is lost: `cairn rebuild finish {system}`"),
+        _ => format!("the index {index} is lost: `cairn rebuild start {system} --replace`"),
+    }
 }
 
 /// Counts the open markers, to at most [`MAX_STATUS_COUNT`].

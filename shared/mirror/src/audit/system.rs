@@ -21,18 +21,25 @@ pub(crate) async fn audit_system(
     engines: &Engines,
     options: AuditOptions,
     step: impl Fn(AuditStep) + Sync,
-) -> Result<Vec<GenerationAudit>, Fault> {
+) -> Result<Audited, Fault> {
     let ports = Production::new(engines, documents.tables(), shapes, None)?;
-    let audited = audit_generations(&ports, documents, options, None, None, &step).await?;
-    if audited.is_empty() {
+    let audited = audit_each(&ports, documents, options, None, None, &step).await?;
+    if audited.generations.is_empty() && audited.fault.is_none() {
         return Err(Fault::lasting("mirror", "no index is filled yet: create the first index"));
     }
     Ok(audited)
 }
 
-/// Audits each generation that is filled, the one that serves first. With `since`, those are left out whose last full
-/// audit began after this time, or whose audit is under way: that of an operator, who gives no time. A fault in one generation does not stop the audit of another, and is returned at the
-/// end.
+/// The audits of a system's generations.
+#[derive(Debug)]
+pub struct Audited {
+    /// Those that have ended.
+    pub generations: Vec<GenerationAudit>,
+    /// The first fault of another.
+    pub fault: Option<Fault>,
+}
+
+/// [`audit_each`], whose first fault is returned at the end.
 pub(crate) async fn audit_generations<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
@@ -41,6 +48,21 @@ pub(crate) async fn audit_generations<P: Ports, D: Documents>(
     until: Option<i64>,
     step: &(dyn Fn(AuditStep) + Sync),
 ) -> Result<Vec<GenerationAudit>, Fault> {
+    let Audited { generations, fault } = audit_each(ports, documents, options, since, until, step).await?;
+    fault.map_or(Ok(generations), Err)
+}
+
+/// Audits each generation that is filled, the one that serves first. With `since`, those are left out whose last full
+/// audit began after this time, or whose audit is under way: that of an operator, who gives no time. A fault in one
+/// generation does not stop the audit of another.
+async fn audit_each<P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    options: AuditOptions,
+    since: Option<i64>,
+    until: Option<i64>,
+    step: &(dyn Fn(AuditStep) + Sync),
+) -> Result<Audited, Fault> {
     let (mut audited, mut visited, mut first_fault) = (Vec::new(), Vec::new(), None);
     // The generations are read before each audit, since an audit may take longer than a rebuild.
     while let Some(generation) = filled(ports).await?.into_iter().find(|one| !visited.contains(&one.index)) {
@@ -70,7 +92,7 @@ pub(crate) async fn audit_generations<P: Ports, D: Documents>(
             }
         }
     }
-    first_fault.map_or(Ok(audited), Err)
+    Ok(Audited { generations: audited, fault: first_fault })
 }
 
 /// Audits one generation, whose documents must be those of its own version of the mapping.

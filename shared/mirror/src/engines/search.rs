@@ -344,10 +344,20 @@ fn is_full(fault: &Fault) -> bool {
 }
 
 fn refusal(path: &str, reply: &Reply) -> Fault {
-    let reason = format!("{path} answered {}: {}", reply.status, String::from_utf8_lossy(&reply.body));
+    let reason = format!("{path} answered {}: {}", reply.status, error_of(&reply.body));
     match reply.status {
         429 | 500..=599 => Fault::passing(ENGINE, reason),
         _ => Fault::lasting(ENGINE, reason),
+    }
+}
+
+/// Returns the type and the reason of OpenSearch's error, or else the whole body.
+fn error_of(body: &[u8]) -> String {
+    let json: Value = serde_json::from_slice(body).unwrap_or_default();
+    let text = |name: &str| json.pointer(&format!("/error/{name}")).and_then(Value::as_str);
+    match (text("type"), text("reason")) {
+        (Some(kind), Some(reason)) => format!("{kind}, {reason}"),
+        _ => String::from_utf8_lossy(body).into_owned(),
     }
 }
 
