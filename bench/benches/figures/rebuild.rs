@@ -195,7 +195,8 @@ async fn audit(platform: &Platform, documents: usize) -> Result<Duration, Failur
     let audits = (parks.audit)(Arc::clone(platform.engines()), AuditOptions::DAILY, Box::new(|_| ())).await?;
     let time = start.elapsed();
     let audited: u64 = audits.generations.iter().flat_map(|audit| &audit.tables).map(|table| table.documents).sum();
-    let found: usize = audits.generations.iter().flat_map(|audit| &audit.tables).map(|table| table.findings.len()).sum();
+    let found: usize =
+        audits.generations.iter().flat_map(|audit| &audit.tables).map(|table| table.findings.len()).sum();
     if audited < u64::try_from(documents)? || found > 0 {
         return Err(format!("the audit compared {audited} documents and found {found} differences").into());
     }
