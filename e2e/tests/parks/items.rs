@@ -179,7 +179,10 @@ async fn response_with_a_signed_link_is_never_304() {
     assert_eq!(full["boundary"]["geometry"], large);
     visitor.get(&format!("{CAMP}?geometry=full")).if_none_match(&full.tag()).await.is(304);
     let stored = crate::harness::fetch(&link).await;
-    assert_eq!((stored.status, stored.body), (200, large));
+    assert_eq!((stored.status, stored.body), (200, large.clone()));
+    let several = visitor.get(&format!("/parks/items?ids={}", read.text("globalId"))).await.is(200);
+    let link = several["items"][0]["boundary"]["link"].as_str().unwrap();
+    assert_eq!(crate::harness::fetch(link).await.body, large);
 }
 
 async fn public_responses_are_cacheable() {

@@ -14,6 +14,7 @@ use crate::tests;
 tests! { tracker_undo:
     undone_import_deletes_what_nobody_has_updated,
     undone_upsert_keeps_the_issues_that_it_has_updated,
+    issues_of_more_rows_than_a_transaction_takes_are_undone,
     cancelled_import_is_undone_to_its_last_issue,
     only_ended_imports_are_undone_by_administrators,
 }
@@ -86,6 +87,23 @@ async fn undone_upsert_keeps_the_issues_that_it_has_updated() {
     assert_eq!(undone["counts"], json!({ "total": 4, "done": 4, "failed": 0 }));
     let left = fixture.ann.get(&format!("{project}/grid")).await.is(200);
     assert_eq!(left.each("name"), ["One renamed", "Two renamed"]);
+    fixture.holds().await;
+}
+
+async fn issues_of_more_rows_than_a_transaction_takes_are_undone() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Wide").await;
+    let names: Vec<String> = (0..100).map(|place| format!("Column {place}")).collect();
+    for name in &names {
+        fixture.attribute(&project, name, "int").await;
+    }
+    let row = (0..100).map(|place| place.to_string()).collect::<Vec<_>>().join(",");
+    let file = format!("Name,{}\nWide,{row}\nEmpty{}\n", names.join(","), ",".repeat(100));
+    let made = import(&fixture.ann, &project, new("create", "stop"), &file).await;
+    assert_eq!(made["counts"]["created"], 2, "{}", made.told());
+    let undone = undo(&fixture, &job(&project, &made)).await;
+    assert_eq!(undone["counts"], json!({ "total": 2, "done": 2, "failed": 0 }));
+    assert_eq!(fixture.numbers(&project, "").await, [0; 0]);
     fixture.holds().await;
 }
 
