@@ -68,7 +68,7 @@ impl Audit {
                 print!("{}", printed(generation, result));
             }
         }
-        // The results of the other indexes are printed already.
+        // The results of the other indexes were printed above.
         if let Some(fault) = fault {
             return Err(Failure::new(fault));
         }

@@ -31,7 +31,7 @@ impl Lag {
         if tables.is_empty() && !self.target.json {
             println!("The mirror of {} has received no record yet.", served.system.name);
         }
-        // What the tables say is printed already.
+        // The legs that need no search were printed above.
         if let Some(fault) = search {
             return Err(Failure::new(fault));
         }

@@ -22,7 +22,7 @@ tests! { operators:
     redrive_repairs_what_is_in_quarantine_and_says_what_stays,
     show_prints_item_document_version_and_marker_side_by_side,
     status_and_lag_tell_why_search_is_behind,
-    lost_index_is_reported_with_the_command_that_helps,
+    lost_index_is_reported_with_the_command_that_repairs_it,
     stale_markers_are_dismissed_at_once,
     sweep_by_hand_deletes_old_tombstones,
     health_is_degraded_while_the_mirror_cannot_write_and_recovers,
@@ -211,7 +211,7 @@ async fn sweep_by_hand_deletes_old_tombstones() {
     assert_eq!(cairn.command(&["sweep", "parks", "--dry-run"]).await.exited(0), "would delete 0 tombstones\n");
 }
 
-async fn lost_index_is_reported_with_the_command_that_helps() {
+async fn lost_index_is_reported_with_the_command_that_repairs_it() {
     // The timeout of the mirror, for which a rebuild waits. The command waits for that of a deployment.
     let timeout = Duration::from_secs(2);
     let cairn = Cairn::with(Setup { mirror_timeout: Some(timeout), ..Setup::default() }).await;
@@ -293,7 +293,7 @@ async fn health_is_degraded_while_search_is_down() {
     proxy.move_to("http://127.0.0.1:1".to_owned());
     assert_eq!(health().await, json!({ "status": "degraded", "reason": "search is down" }));
     assert_eq!(cairn.command(&["status", "parks", "--json"]).await.json(3)["status"], "down");
-    // What the tables know is printed before the failure.
+    // The legs that need no search are printed before the failure.
     let lag = cairn.command(&["lag", "parks", "--json"]).await;
     assert!(lag.stdout.contains(r#""refreshedMillis":null"#), "{}", lag.stdout);
     assert!(lag.failed().contains("does not respond"));

@@ -15,8 +15,8 @@ tests! { members:
     member_patch_updates_only_named_fields,
     concurrent_adds_of_one_person_are_counted_once,
     suspended_member_sees_nothing_of_the_agency,
-    suspended_administrator_does_not_count,
-    suspending_races_leaving,
+    suspended_administrator_is_not_counted,
+    concurrent_suspension_and_leaving_keep_the_counts,
 }
 
 async fn last_administrator_cannot_leave_or_be_demoted() {
@@ -175,7 +175,7 @@ async fn suspended_member_sees_nothing_of_the_agency() {
     stage.adds_up().await;
 }
 
-async fn suspended_administrator_does_not_count() {
+async fn suspended_administrator_is_not_counted() {
     let stage = Stage::new().await;
     let (ann, bob) = ("/agencies/n/members/idp:ann", "/agencies/n/members/idp:bob");
     let suspend = json!({ "status": "suspended" });
@@ -184,7 +184,7 @@ async fn suspended_administrator_does_not_count() {
     assert_eq!(stage.counts("n").await, (2, 1));
     stage.ann.patch(ann, suspend.clone()).await.refused(409, "last-admin");
     stage.ann.delete(ann).await.refused(409, "last-admin");
-    // Of an inactive administrator the role changes without a count.
+    // The role of a suspended member does not change the counts.
     stage.ann.patch(bob, json!({ "role": "member" })).await.is(200);
     stage.ann.patch(bob, json!({ "role": "admin" })).await.is(200);
     assert_eq!(stage.counts("n").await, (2, 1));
@@ -197,8 +197,8 @@ async fn suspended_administrator_does_not_count() {
     stage.adds_up().await;
 }
 
-/// Whichever of the two is first, the counts are those of the items.
-async fn suspending_races_leaving() {
+/// The counts are correct whichever request is first.
+async fn concurrent_suspension_and_leaving_keep_the_counts() {
     for _ in 0..5 {
         let stage = Stage::new().await;
         let bob = "/agencies/n/members/idp:bob";

@@ -6,14 +6,14 @@ use super::fixture::{Fixture, TENANT, person, platform_admin};
 use crate::tests;
 
 tests! { tracker_people:
-    tenants_of_a_person_are_listed_and_left,
-    only_administrator_stays_until_there_is_another,
-    memberships_are_for_platform_administrators,
+    person_is_listed_in_and_removed_from_all_tenants,
+    only_administrator_of_a_tenant_is_not_removed,
+    tenants_of_a_person_are_for_platform_administrators,
 }
 
 const EVE: &str = "/tracker/people/local:eve/tenants";
 
-async fn tenants_of_a_person_are_listed_and_left() {
+async fn person_is_listed_in_and_removed_from_all_tenants() {
     let fixture = Fixture::new().await;
     let pat = platform_admin(&fixture.cairn).await;
     let eve = person(&fixture.cairn, "eve").await;
@@ -47,7 +47,7 @@ async fn tenants_of_a_person_are_listed_and_left() {
     assert_eq!(pat.delete(EVE).await.is(200)["removed"], json!([]));
 }
 
-async fn only_administrator_stays_until_there_is_another() {
+async fn only_administrator_of_a_tenant_is_not_removed() {
     let fixture = Fixture::new().await;
     let pat = platform_admin(&fixture.cairn).await;
     let zoo = pat.post("/tracker/tenants", json!({ "name": "Zoo", "admin": "local:eve" })).await.is(201);
@@ -63,7 +63,7 @@ async fn only_administrator_stays_until_there_is_another() {
     assert_eq!((&removed["removed"], &removed["lastAdminOf"]), (&json!([zoo["id"]]), &json!([])));
 }
 
-async fn memberships_are_for_platform_administrators() {
+async fn tenants_of_a_person_are_for_platform_administrators() {
     let fixture = Fixture::new().await;
     for user in [&fixture.ada, &fixture.ann] {
         user.get(EVE).await.refused(403, "forbidden");

@@ -112,7 +112,7 @@ async fn an_undone_import(issues: usize) {
     fixture.ann.patch(&format!("{project}/issues/{}", first.text("id")), json!({ "state": "open" })).await.is(200);
     let import = format!("/tracker/tenants/tenant-0807/jobs/{}", first.text("importId"));
     let job = fixture.ada.post(&format!("{import}/undo"), json!({})).await.is(202).header("location").to_owned();
-    // The job is there already; the request only asks for it.
+    // The job exists already; the request only reads it.
     let change = Change::of(fixture, Method::GET, job, Bytes::new()).await;
     let writes = change.is_stopped_at_each_write().await;
     assert!(writes > issues, "{writes}");

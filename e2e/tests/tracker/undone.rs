@@ -1,4 +1,4 @@
-//! Imports that are undone: what an import has created goes, but for what somebody has updated since.
+//! Undoing imports: the job deletes the issues that the import has created, except those that were updated since.
 
 use std::fmt::Write;
 
@@ -12,11 +12,11 @@ use crate::harness::stopper::Moment;
 use crate::tests;
 
 tests! { tracker_undo:
-    undone_import_deletes_what_nobody_has_updated,
-    undone_upsert_keeps_the_issues_that_it_has_updated,
-    issues_of_more_rows_than_a_transaction_takes_are_undone,
-    cancelled_import_is_undone_to_its_last_issue,
-    only_ended_imports_are_undone_by_administrators,
+    undo_deletes_the_issues_that_were_not_updated_since,
+    undo_of_an_upsert_keeps_updated_issues,
+    undo_deletes_issues_with_more_rows_than_a_transaction,
+    undo_of_a_cancelled_import_deletes_all_its_issues,
+    undo_needs_an_ended_import_and_an_administrator,
 }
 
 fn file(rows: usize) -> String {
@@ -39,7 +39,7 @@ fn job(project: &str, import: &Answer) -> String {
     format!("{tenant}/jobs/{}", import.text("id"))
 }
 
-async fn undone_import_deletes_what_nobody_has_updated() {
+async fn undo_deletes_the_issues_that_were_not_updated_since() {
     let fixture = Fixture::new().await;
     let (project, other) = (fixture.project("Undone").await, fixture.project("Other").await);
     let weight = fixture.attribute(&project, "Weight", "int").await;
@@ -68,13 +68,13 @@ async fn undone_import_deletes_what_nobody_has_updated() {
     let found = fixture.ann.get(&format!("{project}/grid?sort=name&count=true&filter=name:prefix:row")).await.is(200);
     assert_eq!((&found["servedBy"], &found["total"]["value"]), (&json!("search"), &json!(2)), "{}", found.told());
 
-    // Once more, there is nothing left to delete.
+    // A second undo finds nothing to delete.
     let again = undo(&fixture, &job(&project, &made)).await;
     assert_eq!((again.text("status"), &again["counts"]), ("succeeded", &undone["counts"]));
     assert_eq!(fixture.numbers(&project, "").await, [1, 2, 3, 500]);
 }
 
-async fn undone_upsert_keeps_the_issues_that_it_has_updated() {
+async fn undo_of_an_upsert_keeps_updated_issues() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Upsert").await;
     for name in ["One", "Two"] {
@@ -90,7 +90,7 @@ async fn undone_upsert_keeps_the_issues_that_it_has_updated() {
     fixture.holds().await;
 }
 
-async fn issues_of_more_rows_than_a_transaction_takes_are_undone() {
+async fn undo_deletes_issues_with_more_rows_than_a_transaction() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Wide").await;
     let names: Vec<String> = (0..100).map(|place| format!("Column {place}")).collect();
@@ -107,7 +107,7 @@ async fn issues_of_more_rows_than_a_transaction_takes_are_undone() {
     fixture.holds().await;
 }
 
-async fn cancelled_import_is_undone_to_its_last_issue() {
+async fn undo_of_a_cancelled_import_deletes_all_its_issues() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Cancelled").await;
     fixture.attribute(&project, "Weight", "int").await;
@@ -125,7 +125,7 @@ async fn cancelled_import_is_undone_to_its_last_issue() {
     fixture.holds().await;
 }
 
-async fn only_ended_imports_are_undone_by_administrators() {
+async fn undo_needs_an_ended_import_and_an_administrator() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Rights").await;
     let announced = announce(&fixture.ann, &project, new("create", "stop"), "Name\na\n").await;

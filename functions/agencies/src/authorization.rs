@@ -24,7 +24,7 @@ pub const AGENCY_INACTIVE: Kind = Kind::new(409, "agency-inactive", "The agency 
 pub struct AgencyAccess {
     pub stored: Stored,
     pub agency: Agency,
-    /// None for a suspended member, too.
+    /// None if the membership is suspended.
     pub member: Option<Member>,
     pub is_platform_admin: bool,
     pub me: Idpid,

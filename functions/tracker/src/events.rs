@@ -28,7 +28,7 @@ const IMPORT: &[&AccessPattern] = &[
     &UPDATE_ISSUE,
 ];
 
-/// The access patterns of the jobs that begin by a message: exports, the rest of imports, and their undoing.
+/// The access patterns of the jobs that begin by a message: exports, undo jobs, and the rest of imports.
 const FILE_JOBS: &[&AccessPattern] = &[
     &LEASE,
     &BEGIN_JOB,

@@ -64,8 +64,8 @@ pub enum Kind {
     LowerNumbers,
     /// Creates or updates issues from the rows of a file.
     Import,
-    /// Deletes the issues that an import has created and nobody has updated since. Its counts are of the file's records;
-    /// `failed` are those whose issues were updated since, and stay.
+    /// Deletes the issues that an import has created, except those that were updated since. It counts the records of the
+    /// file; `failed` is the number of records whose issues were updated and stay.
     UndoImport,
     /// Writes the rows of a grid into a file.
     Export,

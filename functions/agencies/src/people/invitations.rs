@@ -34,10 +34,10 @@ async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<MyInvi
         let invitations = page.iter().map(Stored::read::<Invitation>).collect::<Result<Vec<_>, _>>()?;
         let agencies = invitations.iter().map(|invitation| &invitation.agency_id);
         let mut names = names(access, &ADDRESS_INVITATIONS, agencies.clone()).await?;
-        let standing = standing(access, agencies, me).await?;
+        let histories = histories(access, agencies, me).await?;
         let named = |invitation: Invitation| {
             let named = names.remove(&invitation.agency_id)?;
-            let (member, removal) = standing.get(&invitation.agency_id)?;
+            let (member, removal) = histories.get(&invitation.agency_id)?;
             if member.as_ref().is_some_and(Member::is_suspended) {
                 return None;
             }
@@ -51,23 +51,23 @@ async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<MyInvi
 }
 
 /// A person's membership in an agency and last removal from it.
-type Standing = (Option<Member>, Option<Removal>);
+type History = (Option<Member>, Option<Removal>);
 
-async fn standing<'a>(
+async fn histories<'a>(
     access: &Access,
     agencies: impl Iterator<Item = &'a AgencyId>,
     person: &Idpid,
-) -> Result<HashMap<AgencyId, Standing>, Error> {
+) -> Result<HashMap<AgencyId, History>, Error> {
     let agencies: Vec<&AgencyId> = agencies.collect();
     let keys: Vec<Key> =
         agencies.iter().flat_map(|agency| [member_key(agency, person), removal_key(agency, person)]).collect();
     let found = access.table(&ADDRESS_INVITATIONS, &AGENCIES).batch_get(&keys).await?;
-    let mut standing = HashMap::new();
+    let mut histories = HashMap::new();
     for (agency, stored) in agencies.into_iter().zip(found.as_chunks::<2>().0) {
         let [member, removal] = stored;
         let member = member.as_ref().map(Stored::read::<Member>).transpose()?;
         let removal = removal.as_ref().map(Stored::read::<Removal>).transpose()?;
-        standing.insert(agency.clone(), (member, removal));
+        histories.insert(agency.clone(), (member, removal));
     }
-    Ok(standing)
+    Ok(histories)
 }

@@ -17,10 +17,10 @@ use crate::view::{
     CARD_DESCRIPTION_LENGTH, Cached, EVERYONE, FieldsParameter, GeometryParameter, ItemView, View, ViewParameter,
 };
 
-/// Ids that are looked up at once.
-const AT_ONCE: usize = 16;
+/// The number of ids that are looked up concurrently.
+const CONCURRENCY: usize = 16;
 
-/// Bytes of the items in a response. Lambda limits a response to 6 MB.
+/// The limit of bytes of the items in a response. Lambda limits a response to 6 MB.
 const MAX_BYTES: usize = 4_000_000;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -87,7 +87,7 @@ async fn get_many(cx: Context, Query(query): Query<ItemsQuery>) -> Result<Cached
 /// The items with these ids that the view shows. As for one item, the index has only keys.
 async fn load(cx: &Context, ids: &[String], view: View) -> Result<Vec<Option<Item>>, Problem> {
     let keys: Vec<_> = ids.iter().map(|id| by_global_id(cx.access(), &BY_GLOBAL_IDS, id)).collect();
-    let keys: Vec<Option<Key>> = stream::iter(keys).buffered(AT_ONCE).try_collect().await?;
+    let keys: Vec<Option<Key>> = stream::iter(keys).buffered(CONCURRENCY).try_collect().await?;
     let known: Vec<Key> = keys.iter().flatten().cloned().collect();
     let parks = cx.access().table(&BY_GLOBAL_IDS, &PARKS);
     let stored = match view {

@@ -107,7 +107,7 @@ async fn list(
     TenantAccess::load(&cx, path.tenant_id).await?;
     let checkpoint: Option<Checkpoint> = cx.cursor(query.cursor.as_deref())?;
     let mut schema = path.load(&cx, Consistency::Eventual).await?;
-    let parsed = match query.parse(&schema, checkpoint.as_ref()) {
+    let (parsed, grouped_by) = match query.parse(&schema, checkpoint.as_ref()) {
         Ok(parsed) => parsed,
         // An eventually consistent read may miss a new attribute or option.
         Err(_) => {
@@ -116,7 +116,9 @@ async fn list(
         }
     };
     parsed.check_busy(&schema)?;
-    let group_by = query.group_by(&schema)?;
+    if let Some(column) = grouped_by {
+        check_busy_column(&schema, column)?;
+    }
     let columns = columns(&schema, query.columns.as_deref()).map_err(unknown_column)?;
     let checkpoint = checkpoint.unwrap_or_else(|| parsed.start(&schema));
     let source = Source::new(&schema, &parsed, &checkpoint);
@@ -142,7 +144,7 @@ async fn list(
     } else {
         None
     };
-    let groups = match group_by {
+    let groups = match grouped_by {
         Some(column) => match Groups::load(cx.access(), &schema, column, &parsed.filters).await {
             Ok(groups) => Some(Grouped::Known(groups)),
             Err(SearchError::Unavailable(_)) => Some(Grouped::Unknown),
@@ -154,33 +156,25 @@ async fn list(
 }
 
 impl GridQuery {
-    /// Parses the query by the project's attributes. A cursor must come from a query with the same meaning.
-    fn parse(&self, schema: &Schema, checkpoint: Option<&Checkpoint>) -> Result<ParsedQuery, Problem> {
+    /// Parses the query and the column of `groupBy` by the project's attributes. A cursor must come from a query with the
+    /// same meaning.
+    fn parse(
+        &self,
+        schema: &Schema,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<(ParsedQuery, Option<Column>), Problem> {
         let parsed = ParsedQuery::parse(schema, &self.sort, self.order, &self.filter).map_err(|faults| {
             let fault = |(name, detail)| Fault::parameter(name, detail);
             Problem::faults(faults.into_iter().map(fault).collect())
         })?;
         columns(schema, self.columns.as_deref()).map_err(unknown_column)?;
-        self.grouped(schema)?;
+        let grouped_by = self.group_by.as_deref().map(|name| groups::parse(name, schema)).transpose();
+        let grouped_by = grouped_by.map_err(|detail| Problem::faults(vec![Fault::parameter("groupBy", detail)]))?;
         if checkpoint.is_some_and(|checkpoint| checkpoint.digest != parsed.digest(schema)) {
             let detail = "belongs to columns that have changed since; start again without it";
             return Err(Problem::faults(vec![Fault::parameter("cursor", detail)]));
         }
-        Ok(parsed)
-    }
-
-    /// The column of `groupBy`. 409 while a job writes its rows.
-    fn group_by(&self, schema: &Schema) -> Result<Option<Column>, Problem> {
-        let column = self.grouped(schema)?;
-        if let Some(column) = column {
-            check_busy_column(schema, column)?;
-        }
-        Ok(column)
-    }
-
-    fn grouped(&self, schema: &Schema) -> Result<Option<Column>, Problem> {
-        let column = self.group_by.as_deref().map(|name| groups::parse(name, schema)).transpose();
-        column.map_err(|detail| Problem::faults(vec![Fault::parameter("groupBy", detail)]))
+        Ok((parsed, grouped_by))
     }
 }
 

@@ -1,5 +1,5 @@
-//! The undoing of an import. The ids of its issues follow from the numbers of its records, so no index is needed to find
-//! them, and a step that is repeated finds the issues gone.
+//! Undoes an import. The ids of its issues follow from the numbers of its records, so the job finds them without an index,
+//! and a repeated step finds them deleted.
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use jobs::{Counts, JobId, Step, Then, Worker};
@@ -18,7 +18,7 @@ use crate::names::{GATES, IssueId};
 use crate::project::{Consistency, Schema};
 use crate::schema::TRACKER;
 
-/// Records of a step.
+/// The number of records of a step.
 const BATCH: usize = 100;
 
 /// The import that is undone, and the progress: the checkpoint of the job.
@@ -34,17 +34,17 @@ pub struct UndoParams {
 }
 
 impl UndoParams {
-    /// The start of an undoing.
+    /// The checkpoint at the start.
     pub fn of(import: JobId) -> Self {
         Self { import, next: 1, last: None }
     }
 }
 
-/// What became of an issue.
+/// The outcome for one issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Deleted,
-    /// It was updated since the import.
+    /// The issue was updated since the import.
     Kept,
     /// The schema was changed since it was read.
     Outdated,
@@ -96,12 +96,11 @@ async fn last_record(access: &Access, lease: &Lease, import: JobId) -> Result<u6
     let key = JobKey { tenant: lease.group, job: import }.key();
     let stored = access.table(&UNDO_STEP, &TRACKER).get_consistent(key).await?;
     let Some(job) = stored.map(|stored| stored.read::<Job>()).transpose()? else { return Ok(0) };
-    // An import whose file never came has no checkpoint of this form.
     let params: ImportParams = job.checkpoint()?;
     if params.phase == Phase::Checking {
         return Ok(0);
     }
-    // What was written after the last checkpoint of an import that was cancelled or has failed.
+    // A cancelled or failed import may have written records after its last checkpoint.
     let written = Written::load(access, import, &params).await?;
     Ok(params.offset.records.saturating_sub(1).max(written.last().unwrap_or_default()))
 }

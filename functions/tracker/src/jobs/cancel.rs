@@ -1,4 +1,4 @@
-//! `DELETE /tracker/tenants/{tenantId}/jobs/{jobId}`: cancels an import or an export. What it has written stays.
+//! `DELETE /tracker/tenants/{tenantId}/jobs/{jobId}`: cancels an import, an export or an undo. What it has written stays.
 
 use jobs::{Cancellation, DoneOrAccepted, NOT_CANCELLABLE};
 use table::EntityKey;
@@ -14,7 +14,7 @@ use crate::schema::TRACKER;
 
 pub fn route() -> Route {
     Route::delete("cancelJob", ONE, SIGNED_IN, cancel)
-        .summary("Cancel an import or an export; what it has written stays")
+        .summary("Cancel an import, an export or an undo; what it has written stays")
         .patterns(&[&MEMBERSHIP, &CANCEL_JOB])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, NOT_CANCELLABLE, problem::CONFLICT])
         .sample(Sample::new("/tracker/tenants/tenant-0807/jobs/019e0000-0000-7000-8000-000000000001"))
@@ -32,7 +32,7 @@ async fn cancel(cx: Context, Path(path): Path<JobPath>) -> Result<DoneOrAccepted
             return Err(Problem::forbidden(detail));
         }
         if !matches!(job.kind, Kind::Import | Kind::UndoImport | Kind::Export) {
-            return Err(NOT_CANCELLABLE.because("Only imports, their undoing and exports can be cancelled."));
+            return Err(NOT_CANCELLABLE.because("Only imports, exports and undo jobs can be cancelled."));
         }
         match jobs::cancel::<TrackerJobs>(access, &CANCEL_JOB, (&path.tenant_id, path.job_id), &stored).await? {
             Cancellation::Ended => Ok(Either::First(NoContent)),

@@ -1,5 +1,5 @@
-//! The limits of open imports and exports: of a tenant, of a project and of a person. Undoing an import counts, too. Other
-//! jobs follow from changes, such as a deletion, and are never refused.
+//! The limits of open imports, exports and undo jobs: of a tenant, of a project and of a person. Other jobs follow from
+//! changes, such as a deletion, and are never refused.
 
 use jobs::limits::{Limit, Slot, take};
 use jobs::{JobId, Start};

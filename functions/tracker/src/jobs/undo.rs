@@ -1,5 +1,4 @@
-//! `POST /tracker/tenants/{tenantId}/jobs/{jobId}/undo`: deletes the issues that an import has created and nobody has
-//! updated since.
+//! `POST /tracker/tenants/{tenantId}/jobs/{jobId}/undo`: deletes the issues of an import that were not updated since.
 
 use jobs::limits::TOO_MANY_JOBS;
 use jobs::{JobId, Jobs, begin_now};
@@ -19,7 +18,7 @@ pub const NOT_UNDOABLE: ProblemKind = ProblemKind::new(409, "not-undoable", "The
 
 pub fn route() -> Route {
     Route::post("undoImport", UNDO_PATH, SIGNED_IN, undo)
-        .summary("Delete the issues that an import has created and nobody has updated since")
+        .summary("Delete the issues that an import has created, except those that were updated since")
         .patterns(&[&MEMBERSHIP, &JOB, &OPEN_JOBS, &UNDO, &BEGIN_JOB])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, NOT_UNDOABLE, TOO_MANY_JOBS, problem::CONFLICT])
         .sample(Sample::new("/tracker/tenants/tenant-0807/jobs/019e0000-0000-7000-8000-000000000001/undo"))

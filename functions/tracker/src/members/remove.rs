@@ -26,12 +26,12 @@ async fn remove(
     if access.me != idpid {
         access.require_admin()?;
     }
-    end(&cx, tenant, &idpid, &tag).await?;
+    remove_member(&cx, tenant, &idpid, &tag).await?;
     Ok(NoContent)
 }
 
-/// Ends a membership, whoever asks. 404 if there is none, 409 if the tenant would have no administrator.
-pub async fn end(cx: &Context, tenant: TenantId, idpid: &Idpid, tag: &IfMatch) -> Result<(), Problem> {
+/// Removes a member after the caller was authorized. 404 if there is no such member, 409 for the last administrator.
+pub async fn remove_member(cx: &Context, tenant: TenantId, idpid: &Idpid, tag: &IfMatch) -> Result<(), Problem> {
     cx.retry_stale(tag, || async {
         let (stored, member) = load(cx.access(), tenant, idpid).await?;
         tag.check(stored.rev)?;

@@ -1,4 +1,4 @@
-//! `DELETE /tracker/people/{idpid}/tenants`: ends a person's memberships, for instance when the person leaves.
+//! `DELETE /tracker/people/{idpid}/tenants`: removes a person from all tenants, for instance after a resignation.
 
 use std::time::Duration;
 
@@ -17,28 +17,28 @@ use crate::members;
 use crate::names::TenantId;
 use crate::schema::{INDEX, TRACKER};
 
-/// Memberships that are read at once.
+/// The number of memberships of a page.
 const PAGE: u32 = 100;
 
-/// No removal is begun after this time.
+/// The time after which no further removal starts.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-/// What became of a person's memberships.
+/// The result of removing a person from all tenants.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RemovedPerson {
-    /// The tenants of which the person is no longer a member.
+    /// The tenants from which the person was removed.
     pub removed: Vec<TenantId>,
-    /// The tenants whose only administrator the person is. Make another member an administrator, and send the request
-    /// again.
+    /// The tenants in which the person is the only administrator, and stays. Make another member an administrator, and
+    /// send the request again.
     pub last_admin_of: Vec<TenantId>,
-    /// Whether all memberships were looked at. If not, send the request again.
+    /// Whether all memberships were processed. If not, send the request again.
     pub complete: bool,
 }
 
 pub fn route() -> Route {
     Route::delete("removePersonFromTenants", TENANTS, PLATFORM_ADMINS, remove)
-        .summary("Remove a person from all tenants but those whose only administrator the person is")
+        .summary("Remove a person from all tenants, except where the person is the only administrator")
         .patterns(&[&MEMBERSHIPS, &MEMBER, &REMOVE_MEMBER])
         .timeout(MAX_TIMEOUT)
         .problems(&[problem::NOT_FOUND, problem::CONFLICT])
@@ -57,7 +57,7 @@ async fn remove(cx: Context, Path(path): Path<PersonPath>) -> Result<Json<Remove
                 return Ok(Json(outcome));
             }
             let Some(MemberKey { tenant, user }) = MemberKey::parse(&entry.key) else { continue };
-            let Err(refused) = members::remove::end(&cx, tenant, &user, &IfMatch::default()).await else {
+            let Err(refused) = members::remove::remove_member(&cx, tenant, &user, &IfMatch::default()).await else {
                 outcome.removed.push(tenant);
                 continue;
             };

@@ -23,7 +23,7 @@ pub(crate) async fn audit_system(
     step: impl Fn(AuditStep) + Sync,
 ) -> Result<Audited, Fault> {
     let ports = Production::new(engines, documents.tables(), shapes, None)?;
-    let audited = audit_each(&ports, documents, options, None, None, &step).await?;
+    let audited = audit_generations(&ports, documents, options, None, None, &step).await?;
     if audited.generations.is_empty() && audited.fault.is_none() {
         return Err(Fault::lasting("mirror", "no index is filled yet: create the first index"));
     }
@@ -33,29 +33,23 @@ pub(crate) async fn audit_system(
 /// The audits of a system's generations.
 #[derive(Debug)]
 pub struct Audited {
-    /// Those that have ended.
+    /// The audits that have ended.
     pub generations: Vec<GenerationAudit>,
-    /// The first fault of another.
+    /// The first fault of an audit that has failed.
     pub fault: Option<Fault>,
 }
 
-/// [`audit_each`], whose first fault is returned at the end.
-pub(crate) async fn audit_generations<P: Ports, D: Documents>(
-    ports: &P,
-    documents: &D,
-    options: AuditOptions,
-    since: Option<i64>,
-    until: Option<i64>,
-    step: &(dyn Fn(AuditStep) + Sync),
-) -> Result<Vec<GenerationAudit>, Fault> {
-    let Audited { generations, fault } = audit_each(ports, documents, options, since, until, step).await?;
-    fault.map_or(Ok(generations), Err)
+impl Audited {
+    /// Returns the audits, or the fault.
+    pub(crate) fn complete(self) -> Result<Vec<GenerationAudit>, Fault> {
+        self.fault.map_or(Ok(self.generations), Err)
+    }
 }
 
 /// Audits each generation that is filled, the one that serves first. With `since`, those are left out whose last full
 /// audit began after this time, or whose audit is under way: that of an operator, who gives no time. A fault in one
 /// generation does not stop the audit of another.
-async fn audit_each<P: Ports, D: Documents>(
+pub(crate) async fn audit_generations<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     options: AuditOptions,

@@ -11,7 +11,9 @@ use super::executor::drive;
 use super::scenarios::{deliver_from, leaf, put, serving};
 use super::toy::{Leaves, TOY};
 use super::world::Shared;
-use crate::audit::{AuditEnd, AuditOptions, DAY, GenerationAudit, audit_generations, last_results, report_audits};
+use crate::audit::{
+    AuditEnd, AuditOptions, Audited, DAY, GenerationAudit, audit_generations, last_results, report_audits,
+};
 use crate::documents::Documents;
 use crate::generation::{Generation, Phase, index_name, write_alias};
 use crate::group::after;
@@ -54,11 +56,11 @@ fn call(shared: &Shared, time: i64) -> (Result<Vec<GenerationAudit>, Fault>, Opt
     };
     let mut reported = None;
     drive(shared, report_audits(shared, &TOY, |audit| reported = Some(audit))).unwrap();
-    (audited, reported)
+    (audited.and_then(Audited::complete), reported)
 }
 
 fn all(shared: &Shared, options: AuditOptions) -> Result<Vec<GenerationAudit>, Fault> {
-    drive(shared, audit_generations(shared, &Leaves, options, None, None, &|_| ()))
+    drive(shared, audit_generations(shared, &Leaves, options, None, None, &|_| ())).and_then(Audited::complete)
 }
 
 fn generations(audited: &[GenerationAudit]) -> Vec<&str> {
@@ -160,7 +162,7 @@ fn audit_of_an_operator_that_is_under_way_is_left_alone_and_counts_as_the_daily_
     assert_eq!((audited.unwrap(), reported), (Vec::new(), None));
     shared.world().requests = requests;
     let audited = advance(&shared, audits, usize::MAX).unwrap().unwrap();
-    assert_eq!(audited[0].ended, AuditEnd::Finished);
+    assert_eq!(audited.generations[0].ended, AuditEnd::Finished);
     shared.world().now += HOUR;
     let (audited, reported) = call(&shared, HOUR);
     assert_eq!((audited.unwrap(), reported.map(|audit| audit.differences)), (Vec::new(), Some(1)));
@@ -188,7 +190,7 @@ fn index_that_is_being_filled_is_left_alone() {
     // It is filled again as soon as the first audit has begun.
     let refill = |_| shared.world().generations.as_mut().unwrap().written[0].phase = Phase::Filling;
     let audits = audit_generations(&shared, &Leaves, OPTIONS, None, None, &refill);
-    assert_eq!(generations(&drive(&shared, audits).unwrap()), ["toy-000002"]);
+    assert_eq!(generations(&drive(&shared, audits).unwrap().generations), ["toy-000002"]);
 }
 
 #[test]
@@ -201,7 +203,7 @@ fn audit_of_an_index_that_is_dropped_meanwhile_ends_and_leaves_no_note() {
         world.notes.retain(|(index, _), _| *index != dropped);
     };
     let audits = audit_generations(&shared, &Leaves, OPTIONS, None, None, &drop_index);
-    assert_eq!(generations(&drive(&shared, audits).unwrap()), [INDEX]);
+    assert_eq!(generations(&drive(&shared, audits).unwrap().generations), [INDEX]);
     assert!(shared.world().notes.keys().all(|(index, _)| *index == INDEX));
 }
 
