@@ -75,9 +75,11 @@ async fn second_execution_does_no_harm() {
     let stage = Stage::new().await;
     let (first, second) =
         tokio::join!(stage.execute(json!({ "begin": true })), stage.execute(json!({ "begin": true })));
-    for output in [first, second] {
+    for (output, other) in [(&first, &second), (&second, &first)] {
         match output {
-            Ok(output) => assert!(done(&output), "{output}"),
+            Ok(output) => assert!(done(output), "{output}"),
+            // The other execution has audited the index before this one has read its phase.
+            Err(cause) if cause.contains("another call has finished it") => assert!(other.is_ok(), "{other:?}"),
             Err(cause) => assert!(cause.contains("another audit of") && cause.contains("has taken over"), "{cause}"),
         }
     }
