@@ -5,7 +5,7 @@ use std::future::IntoFuture;
 use serde_json::{Value, json};
 
 use crate::harness::proxy::{Fault, Proxy};
-use crate::harness::{Cairn, Setup, engines, metrics};
+use crate::harness::{Cairn, Setup, engines, metrics, temporary};
 use crate::parks::shapes::rectangle;
 use crate::tests;
 
@@ -147,7 +147,7 @@ async fn partial_search_result_is_reported_as_unavailable() {
 }
 
 async fn search_outage_affects_only_search() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary::folder();
     let (process, url) = engines::own_search(folder.path()).await;
     let cairn = Cairn::with(Setup { search: Some(url), ..Setup::default() }).await;
     cairn.collection("bcparks_1", "Strathcona Park").await;

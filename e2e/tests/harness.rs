@@ -32,6 +32,7 @@ pub mod state_machine;
 pub mod stopper;
 mod suite;
 pub mod table;
+pub mod temporary;
 pub mod throttle;
 mod tier;
 mod user;

@@ -10,7 +10,7 @@ use crate::harness::process::Process;
 use crate::harness::proxy::Proxy;
 use crate::harness::relay::HTTP;
 use crate::harness::{
-    Answer, Cairn, Set, Setup, User, engines, eventually, eventually_some, seed, send_file_or_gone, sized,
+    Answer, Cairn, Set, Setup, User, engines, eventually, eventually_some, seed, send_file_or_gone, sized, temporary,
 };
 use crate::parks::shapes::{ellipse, rectangle};
 use crate::tests;
@@ -124,7 +124,7 @@ async fn documents(process: &Process) -> BTreeMap<String, Value> {
 }
 
 async fn platform_killed_at_failpoints_and_at_random_loses_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary::folder();
     let state = folder.path().join("state");
     let (mut told, mut random) = (Told::default(), seed::random("kill"));
 
@@ -186,7 +186,7 @@ fn left_nothing(state: &Path) {
 }
 
 async fn search_restart_revives_no_deleted_document() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary::folder();
     let (search, url) = engines::own_search(folder.path()).await;
     let proxy = Proxy::before(url).await;
     let cairn = Cairn::with(Setup { search: Some(proxy.url.clone()), ..Setup::default() }).await;

@@ -19,9 +19,9 @@ use tokio::time::{sleep, timeout};
 use web::App;
 
 use super::stage::Stage;
-use crate::harness::User;
 use crate::harness::relay::pass_on;
 use crate::harness::server::Server;
+use crate::harness::{User, temporary};
 
 /// The system with a gateway and an issuer of its own; gone when dropped.
 pub struct Detour {
@@ -73,7 +73,7 @@ impl Detour {
         });
         let called = Arc::clone(&calls);
         let dynamodb = Server::start(move |request| answer(Arc::clone(&called), request)).await;
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary::folder();
         let identity = Identity::open(folder.path()).unwrap();
         let config = Config { dynamodb: Some(dynamodb.url.clone()), issuers: vec![identity.issuer("idp")], ..config };
         let app = ::agencies::app(Engines::new(config, stage.cairn.clock.clone())).metrics_to(|_| {});

@@ -20,8 +20,8 @@ use web::App;
 use super::conversation::{ids, private_chat, send, sending};
 use super::follower::{Follower, ask, contents, frame_of, group_chat_of, open};
 use super::stage::Chat;
-use crate::harness::sized;
 use crate::harness::stopper::{Moment, Stopper, TRANSACTIONS};
+use crate::harness::{sized, temporary};
 use crate::tests;
 
 tests! { chat_resume:
@@ -54,7 +54,7 @@ async fn client_gets_each_message_of_a_burst_once_while_the_stream_handler_is_ki
         messages: AtomicUsize::new(0),
         kills: Mutex::new(kills),
     });
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary::folder();
     let (stop, stopped) = watch::channel(false);
     let stream = stream_of(&GROUP_CHATS, &chat, Arc::clone(&function)).await;
     let (_, run) = stream.start(folder.path(), stopped).unwrap();

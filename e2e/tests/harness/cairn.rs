@@ -25,7 +25,7 @@ use super::description::Description;
 use super::relay::HTTP;
 use super::suite::RUNTIME;
 use super::table::Table;
-use super::{Socket, User, engines, leaks, posts, recorder};
+use super::{Socket, User, engines, leaks, posts, recorder, temporary};
 
 /// A platform, which is stopped when dropped.
 pub struct Cairn {
@@ -102,7 +102,7 @@ impl Cairn {
     }
 
     pub async fn with(setup: Setup) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary::folder();
         let clock = Clock::system();
         let systems: Vec<&str> = setup.systems.iter().map(|served| served.system.name).collect();
         let mut options = Options::new(setup.systems, folder.path().join("state"));

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use tokio::sync::{OnceCell, RwLock};
 
 use super::suite::RUNTIME;
+use super::temporary;
 
 /// The set of engines of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +105,7 @@ async fn choose() -> (Set, Option<Installed>) {
 }
 
 async fn start() -> Engines {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary::folder();
     let (process, search) = start_search(folder.path()).await;
     Engines { search, process, folder }
 }

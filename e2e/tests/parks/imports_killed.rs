@@ -12,7 +12,7 @@ use super::imports::{TRAILS, collection, ended, feature, point};
 use super::imports_refused::faults;
 use super::shapes::ellipse;
 use crate::harness::process::Process;
-use crate::harness::{Answer, Cairn, User, seed, send_file, sized};
+use crate::harness::{Answer, Cairn, User, seed, send_file, sized, temporary};
 use crate::tests;
 
 tests! { imports_killed:
@@ -97,7 +97,7 @@ async fn done(admin: &User, job: &str) -> u64 {
 async fn import_killed_at_random_imports_each_row_once() {
     let (rows, kills) = sized((900, 1), (3000, 3));
     let mut random = seed::random("imports_killed::process");
-    let state = tempfile::tempdir().unwrap();
+    let state = temporary::folder();
     let mut process = Process::start(state.path(), None).await;
     let mut admin = process.administrator();
     let new = json!({ "collectionId": "bcparks_1", "displayName": "Strathcona Park", "isVisible": true });

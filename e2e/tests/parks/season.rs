@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::dates::{seed, with_product};
 use crate::harness::process::Process;
-use crate::harness::{User, sized};
+use crate::harness::{User, sized, temporary};
 use crate::tests;
 
 tests! { season:
@@ -101,7 +101,7 @@ async fn date_creation_racing_a_narrower_range_stays_consistent() {
 }
 
 async fn date_creation_killed_half_way_keeps_ranges_consistent() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary::folder();
     let state = folder.path().join("state");
     let mut process = Process::start(&state, None).await;
     let admin = process.administrator();

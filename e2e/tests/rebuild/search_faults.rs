@@ -20,7 +20,7 @@ use tokio::time::{sleep, timeout};
 use super::{Raised, Stage, book, phases};
 use crate::harness::proxy::Proxy;
 use crate::harness::relay::HTTP;
-use crate::harness::{engines, eventually, sized};
+use crate::harness::{engines, eventually, sized, temporary};
 use crate::tests;
 
 tests! { rebuild_faults:
@@ -149,11 +149,11 @@ struct Search {
 impl Search {
     async fn shared() -> Self {
         let url = engines::search().await;
-        Self::behind(None, url, tempfile::tempdir().unwrap()).await
+        Self::behind(None, url, temporary::folder()).await
     }
 
     async fn own() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary::folder();
         let (process, url) = engines::own_search(folder.path()).await;
         Self::behind(Some(process), url, folder).await
     }
