@@ -147,6 +147,7 @@ async fn test_names(tree: &Path, target: &[&str], names: &[&str]) -> Result<Outp
         .current_dir(tree)
         .env("CARGO_TARGET_DIR", tree.with_file_name("build"))
         .env("CAIRN_SEED", SEED)
+        .env("CAIRN_TIER", "complete")
         .env("RUST_BACKTRACE", "0");
     command.stdin(Stdio::null()).kill_on_drop(true);
     let output = command.output().await.doing("cargo test")?;

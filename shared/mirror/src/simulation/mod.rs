@@ -34,6 +34,9 @@ mod writers;
 pub(crate) const NIGHTLY: bool =
     matches!(option_env!("CAIRN_TIER"), Some(tier) if matches!(tier.as_bytes(), b"nightly"));
 
+/// Whether the tests have the size of `cargo test`.
+pub(crate) const ORDINARY: bool = option_env!("CAIRN_TIER").is_none();
+
 /// Returns the number of schedules of a run.
 fn schedules() -> u64 {
     seeds::schedules()

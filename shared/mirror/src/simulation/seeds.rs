@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use super::ORDINARY;
 use super::choices::{Choices, shrink};
 use super::reached::Reached;
 use super::schedule::{Outcome, run};
@@ -35,8 +36,11 @@ pub(super) struct Broken {
 
 /// Returns the number of schedules of a run. `CAIRN_SCHEDULES` sets another one: the nightly tier runs a million.
 pub(super) fn schedules() -> u64 {
-    let given = std::env::var("CAIRN_SCHEDULES").ok();
-    given.map_or(10_000, |text| text.parse().expect("CAIRN_SCHEDULES is a whole number"))
+    match std::env::var("CAIRN_SCHEDULES") {
+        Ok(given) => given.parse().expect("CAIRN_SCHEDULES is a whole number"),
+        Err(_) if ORDINARY => 5_000,
+        Err(_) => 10_000,
+    }
 }
 
 /// Returns the first seed of this run.
