@@ -20,12 +20,12 @@ use crate::tests;
 
 tests! { audit:
     handler_repairs_each_kind_of_difference,
-    command_reports_in_a_dry_run_and_repairs_otherwise,
+    #[long] command_reports_in_a_dry_run_and_repairs_otherwise,
     command_refuses_an_unknown_table_and_system,
     handler_reports_the_audit_of_an_operator_once,
     handler_refuses_a_wait_that_does_not_fit_its_time,
-    shape_without_its_object_is_reported_until_it_is_stored_again,
-    writes_during_an_audit_are_no_differences,
+    #[long] shape_without_its_object_is_reported_until_it_is_stored_again,
+    #[long] writes_during_an_audit_are_no_differences,
     handler_audits_once_a_day,
 }
 

@@ -27,8 +27,8 @@ use crate::tests;
 
 tests! { deployments:
     first_deployment_creates_and_fills_the_index,
-    deployment_creates_the_index_of_each_system,
-    state_machine_creates_another_index_of_each_system,
+    #[long] deployment_creates_the_index_of_each_system,
+    #[long] state_machine_creates_another_index_of_each_system,
     alias_leaves_the_index_of_an_earlier_deployment,
     deployment_keeps_an_index_that_serves,
     deployment_waits_for_search_to_start,

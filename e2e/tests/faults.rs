@@ -11,11 +11,11 @@ use crate::tests;
 
 tests! { faults:
     refused_document_is_quarantined_and_recovers,
-    refusals_throttling_and_lost_responses_lose_no_write,
-    bulk_request_that_is_too_large_is_split,
+    #[long] refusals_throttling_and_lost_responses_lose_no_write,
+    #[long] bulk_request_that_is_too_large_is_split,
     deletes_survive_search_faults,
     partial_search_result_is_reported_as_unavailable,
-    search_outage_affects_only_search,
+    #[long] search_outage_affects_only_search,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";

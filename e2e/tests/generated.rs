@@ -14,7 +14,7 @@ use crate::parks::shapes::rectangle;
 use crate::tests;
 
 tests! { generated:
-    no_request_breaks_the_platform_or_its_description,
+    #[long] no_request_breaks_the_platform_or_its_description,
 }
 
 const AT_ONCE: usize = 8;

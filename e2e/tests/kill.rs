@@ -16,8 +16,8 @@ use crate::parks::shapes::{ellipse, rectangle};
 use crate::tests;
 
 tests! { kill:
-    platform_killed_at_failpoints_and_at_random_loses_nothing,
-    search_restart_revives_no_deleted_document,
+    #[long] platform_killed_at_failpoints_and_at_random_loses_nothing,
+    #[long] search_restart_revives_no_deleted_document,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";

@@ -17,8 +17,8 @@ use crate::tests;
 
 tests! { mirror:
     poison_record_delays_no_other_and_recovers,
-    attribute_of_a_wrong_type_quarantines_its_item_alone,
-    write_past_the_platform_is_stamped_and_indexed,
+    #[long] attribute_of_a_wrong_type_quarantines_its_item_alone,
+    #[long] write_past_the_platform_is_stamped_and_indexed,
     delete_past_the_platform_writes_a_tombstone,
     delete_and_recreate_converges_in_any_order,
     item_with_an_unknown_key_is_ignored,

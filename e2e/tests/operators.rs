@@ -18,16 +18,16 @@ use crate::mirror::{campground, copy};
 use crate::tests;
 
 tests! { operators:
-    record_that_lambda_gave_up_is_redriven_by_one_command,
+    #[long] record_that_lambda_gave_up_is_redriven_by_one_command,
     redrive_repairs_what_is_in_quarantine_and_says_what_stays,
     show_prints_item_document_version_and_marker_side_by_side,
     status_and_lag_tell_why_search_is_behind,
-    lost_index_is_reported_with_the_command_that_repairs_it,
+    #[long] lost_index_is_reported_with_the_command_that_repairs_it,
     stale_markers_are_dismissed_at_once,
     sweep_by_hand_deletes_old_tombstones,
     health_is_degraded_while_the_mirror_cannot_write_and_recovers,
-    health_is_degraded_while_search_is_down,
-    rebuild_command_tries_again_while_search_is_down_and_says_so,
+    #[long] health_is_degraded_while_search_is_down,
+    #[long] rebuild_command_tries_again_while_search_is_down_and_says_so,
 }
 
 const ID: &str = "facility::bcparks_1#campground::1";

@@ -33,12 +33,12 @@ use crate::tests;
 
 tests! { rebuild:
     raised_mapping_is_rebuilt_while_people_write_and_search,
-    rebuild_killed_at_each_write_resumes,
-    paused_rebuild_can_be_cancelled,
-    rolled_back_index_serves_again,
+    #[long] rebuild_killed_at_each_write_resumes,
+    #[long] paused_rebuild_can_be_cancelled,
+    #[long] rolled_back_index_serves_again,
     lost_index_is_replaced,
-    lost_domain_with_a_kept_index_is_replaced,
-    deleted_index_that_replaces_another_is_cancelled_and_filled_again,
+    #[long] lost_domain_with_a_kept_index_is_replaced,
+    #[long] deleted_index_that_replaces_another_is_cancelled_and_filled_again,
 }
 
 /// The documents of the shelf after a release that also finds books by their author.

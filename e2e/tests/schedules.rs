@@ -12,7 +12,7 @@ use crate::harness::{Cairn, Setup, recorder};
 use crate::tests;
 
 tests! { schedules:
-    idle_schedule_writes_no_metrics,
+    #[long] idle_schedule_writes_no_metrics,
 }
 
 /// The price of a metric depends on the hours in which it is written, and schedules run in every hour.

@@ -20,7 +20,7 @@ tests! { shelf:
     added_book_is_read_listed_and_found_by_its_title,
     book_without_a_title_is_refused,
     cleared_books_are_not_found,
-    clearing_killed_at_each_write_deletes_earlier_books_and_no_later_one,
+    #[long] clearing_killed_at_each_write_deletes_earlier_books_and_no_later_one,
 }
 
 /// Longer than the lease of a worker that has died.

@@ -49,7 +49,8 @@ pub fn tests() -> Vec<Test> {
                 lists::keep_cursors(&of(served).await).await;
             }),
         ];
-        of_parts.chain(of_whole)
+        let is_long = operations::names(served).len() > ORDINARY;
+        of_parts.chain(of_whole).map(move |test| if is_long { test.long() } else { test })
     });
     of_all.into_iter().chain(of_each).collect()
 }
@@ -57,6 +58,9 @@ pub fn tests() -> Vec<Test> {
 fn named(served: &Served, what: &str) -> String {
     format!("tenancy::{}_{what}", served.system.name)
 }
+
+/// The most operations of a system whose tests are part of `cargo test`.
+const ORDINARY: usize = 40;
 
 /// The most operations of a test, so that a large system's tests take no longer than the others.
 const OPERATIONS: usize = 60;

@@ -15,7 +15,7 @@ use crate::tests;
 
 tests! { tombstones:
     tombstones_are_swept_after_a_day,
-    each_system_sweeps_its_old_tombstones,
+    #[long] each_system_sweeps_its_old_tombstones,
 }
 
 async fn tombstones_are_swept_after_a_day() {

@@ -17,10 +17,10 @@ use crate::tests;
 
 tests! { agency_deletion:
     agency_with_members_is_deleted_only_with_cascade,
-    deletion_killed_half_way_is_finished_by_the_same_request,
-    deletion_killed_at_each_write_is_resumed,
+    #[long] deletion_killed_half_way_is_finished_by_the_same_request,
+    #[long] deletion_killed_at_each_write_is_resumed,
     run_jobs_finishes_the_deletion_of_a_dead_request,
-    run_stops_before_its_deadline,
+    #[long] run_stops_before_its_deadline,
     failed_deletion_does_not_block_others,
     ten_failing_deletions_do_not_block_the_next,
     marked_agency_is_deleted_after_any_failure,

@@ -29,7 +29,7 @@ pub fn all() -> Vec<Test> {
         if engines::set() == Set::Real { (20, "20_rounds") } else { sized((20, "20_rounds"), (100, "100_rounds")) };
     let mut all = tests();
     all.push(Test::new(format!("invitations::accept_racing_revoke_has_one_result_in_{told}"), move || against(rounds)));
-    all.push(Test::new("invitations::hundred_concurrent_acceptances_are_counted", a_hundred_join));
+    all.push(Test::new("invitations::hundred_concurrent_acceptances_are_counted", a_hundred_join).long());
     all
 }
 

@@ -10,11 +10,11 @@ use crate::harness::{User, sized};
 use crate::tests;
 
 tests! { archive_corrected:
-    correction_stands_in_a_post_that_was_unpublished_for_a_time,
-    correction_conflicts_with_the_next_file_of_a_post_that_was_unpublished,
-    unpublishing_killed_at_each_write_keeps_the_correction,
-    record_that_was_taken_down_stays_down_after_a_file_without_its_row,
-    conflict_with_a_correction_refuses_a_file_of_which_bad_rows_are_skipped,
+    #[long] correction_stands_in_a_post_that_was_unpublished_for_a_time,
+    #[long] correction_conflicts_with_the_next_file_of_a_post_that_was_unpublished,
+    #[long] unpublishing_killed_at_each_write_keeps_the_correction,
+    #[long] record_that_was_taken_down_stays_down_after_a_file_without_its_row,
+    #[long] conflict_with_a_correction_refuses_a_file_of_which_bad_rows_are_skipped,
     file_without_a_mapped_column_is_refused_for_that_although_a_record_is_corrected,
 }
 

@@ -15,7 +15,7 @@ use crate::harness::proxy::Proxy;
 use crate::harness::{Cairn, Setup, engines, send_file};
 use crate::tests;
 
-tests! { archive_costs: each_access_pattern_costs_what_is_recorded }
+tests! { archive_costs: #[long] each_access_pattern_costs_what_is_recorded }
 
 /// Returns a text of this many characters.
 fn text(length: usize) -> String {

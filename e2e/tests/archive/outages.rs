@@ -16,11 +16,11 @@ use crate::harness::{Answer, Setup, engines};
 use crate::tests;
 
 tests! { archive_outages:
-    run_that_kills_ten_workers_is_undone,
-    run_that_kills_nine_workers_is_published,
-    run_that_readers_see_is_not_undone,
-    run_ends_while_search_is_stopped_and_search_catches_up,
-    run_is_complete_although_the_table_throttles,
+    #[long] run_that_kills_ten_workers_is_undone,
+    #[long] run_that_kills_nine_workers_is_published,
+    #[long] run_that_readers_see_is_not_undone,
+    #[long] run_ends_while_search_is_stopped_and_search_catches_up,
+    #[long] run_is_complete_although_the_table_throttles,
 }
 
 /// The leases after which a run without progress is undone.

@@ -13,16 +13,16 @@ use crate::tests;
 
 tests! { archive_people:
     names_are_found_by_spelling_sound_and_nickname,
-    records_are_found_by_date_and_place,
+    #[long] records_are_found_by_date_and_place,
     uncertain_surname_is_found_below_an_exact_one,
-    closed_record_is_found_by_staff_only,
+    #[long] closed_record_is_found_by_staff_only,
     relative_who_is_closed_is_hidden_also_with_the_name_of_an_open_member,
-    new_closed_years_close_published_records_with_the_next_run,
-    largest_search_for_names_is_answered_and_a_larger_one_is_refused,
-    facet_of_categories_sums_the_counts_of_their_collections,
-    pages_of_records_follow_each_other,
-    page_with_a_hit_whose_record_is_gone_is_filled,
-    records_of_an_unpublished_post_are_not_found,
+    #[long] new_closed_years_close_published_records_with_the_next_run,
+    #[long] largest_search_for_names_is_answered_and_a_larger_one_is_refused,
+    #[long] facet_of_categories_sums_the_counts_of_their_collections,
+    #[long] pages_of_records_follow_each_other,
+    #[long] page_with_a_hit_whose_record_is_gone_is_filled,
+    #[long] records_of_an_unpublished_post_are_not_found,
     search_for_records_without_a_search_engine_returns_503,
 }
 

@@ -17,18 +17,18 @@ use crate::tests;
 
 tests! { archive_publishing_runs:
     ten_requests_at_once_start_one_run,
-    publishing_killed_at_each_write_ends_with_the_same_records,
-    deletion_killed_at_each_write_leaves_nothing,
-    run_whose_message_is_lost_is_found_by_the_schedule,
+    #[long] publishing_killed_at_each_write_ends_with_the_same_records,
+    #[long] deletion_killed_at_each_write_leaves_nothing,
+    #[long] run_whose_message_is_lost_is_found_by_the_schedule,
     checked_draft_is_deleted_by_its_message_without_the_schedule,
     run_of_a_handler_without_time_is_continued_by_another_message,
-    readers_see_no_record_of_a_file_or_all,
-    publishing_and_unpublishing_at_once_end_in_one_state,
-    dry_run_of_a_refused_file_leaves_the_post_as_it_was,
+    #[long] readers_see_no_record_of_a_file_or_all,
+    #[long] publishing_and_unpublishing_at_once_end_in_one_state,
+    #[long] dry_run_of_a_refused_file_leaves_the_post_as_it_was,
     published_file_that_needs_no_run_ends_the_last_error,
     report_of_a_run_that_has_not_read_its_file_is_not_found,
-    household_with_long_names_is_published_with_the_beginnings_of_them,
-    household_with_more_than_its_item_can_hold_is_refused,
+    #[long] household_with_long_names_is_published_with_the_beginnings_of_them,
+    #[long] household_with_more_than_its_item_can_hold_is_refused,
 }
 
 async fn ten_requests_at_once_start_one_run() {

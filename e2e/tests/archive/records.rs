@@ -28,7 +28,7 @@ tests! { archive_records:
     correction_of_a_household_or_an_unknown_column_is_refused,
     record_of_another_volunteer_is_corrected_by_editors_only,
     record_that_is_taken_down_leaves_household_and_counts,
-    record_that_was_taken_down_stays_down_when_its_file_is_published_again,
+    #[long] record_that_was_taken_down_stays_down_when_its_file_is_published_again,
     report_of_a_reader_is_listed_and_settled_by_an_editor,
     first_request_of_an_editor_may_be_any_change,
     reports_of_one_source_are_limited_in_each_hour,

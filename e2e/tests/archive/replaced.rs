@@ -13,8 +13,8 @@ use crate::harness::{seed, sized};
 use crate::tests;
 
 tests! { archive_replaced:
-    keyed_rows_of_a_replaced_file_keep_their_ids_and_corrections,
-    rows_without_a_key_keep_their_ids_if_their_cells_are_unique,
+    #[long] keyed_rows_of_a_replaced_file_keep_their_ids_and_corrections,
+    #[long] rows_without_a_key_keep_their_ids_if_their_cells_are_unique,
 }
 
 const HEADERS: [&str; 8] = ["Entry", "House", "Surname", "Forenames", "Rel", "Sex", "Born", "Birthplace"];

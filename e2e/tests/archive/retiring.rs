@@ -17,10 +17,10 @@ use crate::tests;
 
 tests! { archive_retiring:
     record_that_the_new_file_lacks_is_gone_at_once,
-    post_that_is_deleted_while_its_last_run_is_deleted_leaves_nothing,
-    post_that_is_unpublished_while_its_last_run_is_deleted_ends_as_a_draft,
-    post_that_is_published_again_while_its_last_run_is_deleted_has_the_newest_records,
-    record_that_is_taken_down_while_the_last_run_is_deleted_stays_counted_out,
+    #[long] post_that_is_deleted_while_its_last_run_is_deleted_leaves_nothing,
+    #[long] post_that_is_unpublished_while_its_last_run_is_deleted_ends_as_a_draft,
+    #[long] post_that_is_published_again_while_its_last_run_is_deleted_has_the_newest_records,
+    #[long] record_that_is_taken_down_while_the_last_run_is_deleted_stays_counted_out,
     job_whose_post_is_not_there_ends_and_hides_nothing,
 }
 

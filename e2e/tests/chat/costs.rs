@@ -25,7 +25,7 @@ use crate::harness::measured::Measured;
 use crate::harness::{Setup, User};
 use crate::tests;
 
-tests! { chat_costs: each_access_pattern_costs_what_is_recorded }
+tests! { chat_costs: #[long] each_access_pattern_costs_what_is_recorded }
 
 /// The time limit of the whole. On an engine on which no job comes to its end, the test fails instead of waiting.
 const TIME_LIMIT: Duration = Duration::from_secs(100);

@@ -25,14 +25,14 @@ use crate::harness::{Answer, Setup, sized};
 use crate::tests;
 
 tests! { chat_deletions:
-    deleted_group_chat_leaves_nothing,
+    #[long] deleted_group_chat_leaves_nothing,
     deleted_community_leaves_nothing,
-    deletion_without_its_message_is_done_by_the_schedule,
+    #[long] deletion_without_its_message_is_done_by_the_schedule,
     deletion_without_time_is_continued_by_another_message,
     community_is_deleted_by_its_founder_or_an_administrator,
     group_chat_is_deleted_by_its_owner_the_founder_or_an_administrator,
-    deletion_killed_at_each_write_leaves_nothing,
-    deletion_of_thousands_of_messages_killed_three_times_leaves_nothing,
+    #[long] deletion_killed_at_each_write_leaves_nothing,
+    #[long] deletion_of_thousands_of_messages_killed_three_times_leaves_nothing,
 }
 
 /// Longer than the lease of a worker that has died.

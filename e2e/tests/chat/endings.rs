@@ -22,14 +22,14 @@ use crate::harness::{Answer, Cairn, Setup, Socket, User};
 use crate::tests;
 
 tests! { chat_endings:
-    each_end_of_a_membership_ends_the_subscription,
-    each_end_of_a_session_closes_its_connections,
+    #[long] each_end_of_a_membership_ends_the_subscription,
+    #[long] each_end_of_a_session_closes_its_connections,
     settled_reports_end_subscriptions_and_connections,
     stream_finishes_an_interrupted_end,
     subscription_of_a_member_who_has_joined_again_does_not_end,
     follower_of_a_deleted_chat_learns_of_the_deletion_before_the_stream_does,
     follower_who_comes_during_the_deletion_learns_of_it,
-    end_that_stops_before_a_write_is_repeated,
+    #[long] end_that_stops_before_a_write_is_repeated,
 }
 
 /// Waits for the end of the subscription.

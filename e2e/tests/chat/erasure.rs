@@ -21,15 +21,15 @@ use crate::harness::{Setup, User, sized};
 use crate::tests;
 
 tests! { chat_erasure:
-    deleted_user_leaves_no_personal_data,
-    export_and_deletion_without_their_messages_are_done_by_the_schedule,
-    deletion_killed_at_each_write_leaves_nothing,
+    #[long] deleted_user_leaves_no_personal_data,
+    #[long] export_and_deletion_without_their_messages_are_done_by_the_schedule,
+    #[long] deletion_killed_at_each_write_leaves_nothing,
     founder_and_owner_cannot_be_deleted,
     deletion_and_hand_over_at_once_leave_no_deleted_owner,
     community_is_not_handed_over_to_a_deleted_member,
     deleted_user_is_refused_and_cannot_come_back,
     removed_picture_is_gone,
-    deleted_former_founder_leaves_the_picture_of_the_community,
+    #[long] deleted_former_founder_leaves_the_picture_of_the_community,
     deleted_user_gets_no_notification_and_no_feed,
 }
 

@@ -24,11 +24,11 @@ use crate::harness::{Answer, Setup, User, fetch};
 use crate::tests;
 
 tests! { chat_export:
-    export_has_every_row_that_names_the_person,
+    #[long] export_has_every_row_that_names_the_person,
     export_does_not_tell_who_has_reported_the_person,
     export_has_nothing_of_other_members,
     export_is_seen_by_its_person_only,
-    large_export_in_short_runs_has_each_row_once,
+    #[long] large_export_in_short_runs_has_each_row_once,
     exports_above_their_rate_are_refused,
 }
 

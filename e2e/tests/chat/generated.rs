@@ -24,7 +24,7 @@ use crate::harness::{Cairn, Setup, recorder, sized};
 use crate::tests;
 
 tests! { chat_generated:
-    no_request_breaks_chat_or_its_description,
+    #[long] no_request_breaks_chat_or_its_description,
 }
 
 const CREATED_AT: &str = "2026-01-01T00:00:00.000Z";

@@ -14,7 +14,7 @@ use crate::tests;
 
 tests! { chat_herd:
     twelve_joiners_of_ten_seats_fill_the_chat,
-    crowd_of_joiners_fills_the_chat,
+    #[long] crowd_of_joiners_fills_the_chat,
 }
 
 /// The users of this many people, who are members of the community.

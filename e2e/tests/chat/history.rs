@@ -6,7 +6,7 @@ use crate::harness::User;
 use crate::tests;
 
 tests! { chat_history:
-    history_has_each_message_once_in_both_directions,
+    #[long] history_has_each_message_once_in_both_directions,
     messages_around_a_time_are_half_on_each_side,
     messages_around_a_message_include_it,
     page_before_a_message_has_older_ones_only,

@@ -21,7 +21,7 @@ use crate::harness::table::{Item, stored};
 use crate::tests;
 
 tests! { chat_large_chat:
-    each_of_many_members_gets_each_message_in_few_frames,
+    #[long] each_of_many_members_gets_each_message_in_few_frames,
 }
 
 /// The followers that get each event at once.

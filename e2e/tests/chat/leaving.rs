@@ -18,8 +18,8 @@ use crate::tests;
 tests! { chat_leaving:
     member_leaves_all_group_chats_of_the_community_only,
     owner_of_a_group_chat_cannot_leave_its_community,
-    leaving_killed_at_each_write_is_finished_by_the_job,
-    leaving_is_resumed_by_the_same_request,
+    #[long] leaving_killed_at_each_write_is_finished_by_the_job,
+    #[long] leaving_is_resumed_by_the_same_request,
     ban_of_a_leaving_member_finishes_the_leaving,
     member_who_becomes_an_owner_just_before_leaving_stays,
     ban_of_an_owner_whose_leaving_has_begun_is_refused,

@@ -12,8 +12,8 @@ use crate::harness::{Answer, eventually};
 use crate::tests;
 
 tests! { chat_notifications:
-    unread_notifications_come_first_at_any_page_size,
-    notifications_that_arrive_during_read_all_stay_unread,
+    #[long] unread_notifications_come_first_at_any_page_size,
+    #[long] notifications_that_arrive_during_read_all_stay_unread,
     notification_marked_by_two_at_once_is_moved_once,
     marks_cannot_be_set_back,
     deleted_notification_is_gone_and_no_longer_counted,
@@ -21,7 +21,7 @@ tests! { chat_notifications:
     changes_of_notifications_reach_the_user,
     mention_in_a_muted_and_hidden_chat_shows_the_chat_again,
     mention_in_a_private_chat_is_counted,
-    mention_that_is_deleted_or_edited_away_is_counted_no_more,
+    #[long] mention_that_is_deleted_or_edited_away_is_counted_no_more,
     repeated_record_makes_no_second_notification,
     joining_and_moderating_a_group_chat_are_notified,
 }

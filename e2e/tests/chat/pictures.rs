@@ -14,7 +14,7 @@ use crate::tests;
 use super::stage::{Chat, Member};
 
 tests! { chat_pictures:
-    picture_comes_back_in_two_sizes_without_its_metadata,
+    #[long] picture_comes_back_in_two_sizes_without_its_metadata,
     refused_file_says_why_and_leaves_the_earlier_picture,
     new_picture_replaces_the_earlier_one_and_its_files,
     event_delivered_twice_changes_nothing,

@@ -15,7 +15,7 @@ tests! { chat_presence:
     presence_is_told_at_the_subscription_and_at_each_change,
     last_connection_that_ends_leaves_the_entity_tag_of_its_user,
     user_is_online_until_the_last_connection_ends,
-    silent_socket_is_offline_within_eleven_minutes,
+    #[long] silent_socket_is_offline_within_eleven_minutes,
     block_ends_the_view_of_both_on_presence,
     members_who_follow_a_chat_are_listed_as_online,
 }

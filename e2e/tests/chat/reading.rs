@@ -25,7 +25,7 @@ tests! { chat_reading:
     private_chat_shows_the_position_of_the_other,
     position_at_a_message_of_another_chat_is_refused,
     readers_are_the_members_at_or_past_a_message,
-    few_readers_among_many_members_are_found_in_one_page,
+    #[long] few_readers_among_many_members_are_found_in_one_page,
     muted_and_hidden_chat_keeps_its_counts,
     time_of_muting_that_is_no_time_is_refused,
 }

@@ -25,7 +25,7 @@ tests! { chat_reports:
     report_is_settled_once_of_two_at_once,
     measures_that_a_report_leaves_no_room_for_are_refused,
     open_reports_are_listed_the_oldest_first,
-    moderator_of_a_group_chat_settles_the_reports_of_its_messages,
+    #[long] moderator_of_a_group_chat_settles_the_reports_of_its_messages,
     moderator_of_a_group_chat_neither_removes_nor_bans_from_its_community,
     list_of_a_group_chats_reports_is_deleted_with_the_chat,
     reported_moderator_neither_sees_nor_settles_the_report,

@@ -25,9 +25,9 @@ use crate::harness::{sized, temporary};
 use crate::tests;
 
 tests! { chat_resume:
-    client_that_is_cut_twice_in_a_burst_gets_each_message_once,
+    #[long] client_that_is_cut_twice_in_a_burst_gets_each_message_once,
     client_gets_each_message_of_a_burst_once_while_the_stream_handler_is_killed_twice,
-    stream_handler_killed_at_each_write_loses_no_event,
+    #[long] stream_handler_killed_at_each_write_loses_no_event,
     conflicting_writers_leave_no_hole_in_a_feed,
     client_absent_for_49_hours_reloads_and_continues_from_the_head,
     client_that_missed_more_than_1000_events_reloads,

@@ -14,9 +14,9 @@ use crate::harness::{Answer, sized};
 use crate::tests;
 
 tests! { chat_retention:
-    old_messages_become_placeholders_and_newer_ones_stay,
+    #[long] old_messages_become_placeholders_and_newer_ones_stay,
     community_without_days_keeps_its_messages,
-    run_killed_at_each_write_is_finished_by_the_next,
+    #[long] run_killed_at_each_write_is_finished_by_the_next,
 }
 
 const DAY: i64 = 24 * 60 * 60 * 1000;

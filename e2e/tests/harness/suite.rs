@@ -34,6 +34,8 @@ use super::warnings;
 /// One test.
 pub struct Test {
     pub name: String,
+    /// Whether `cargo test` leaves it to `.ci/run`.
+    pub long: bool,
     run: Box<dyn FnOnce() -> Running + Send>,
 }
 
@@ -52,7 +54,12 @@ impl Test {
         F: FnOnce() -> R + Send + 'static,
         R: Future<Output = ()> + 'static,
     {
-        Self { name: name.into(), run: Box::new(|| Box::pin(test())) }
+        Self { name: name.into(), long: false, run: Box::new(|| Box::pin(test())) }
+    }
+
+    /// Marks a test that takes more than about 4 s.
+    pub fn long(self) -> Self {
+        Self { long: true, ..self }
     }
 
     fn trial(self) -> Trial {
@@ -82,12 +89,15 @@ tokio::task_local! {
     static SILENT: bool;
 }
 
-/// Lists the functions of a module as tests, each under the name of its theme.
+/// Lists the functions of a module as tests, each under the name of its theme. `#[long]` before a name marks a test that
+/// `cargo test` leaves to `.ci/run`.
 #[macro_export]
 macro_rules! tests {
-    ($theme:ident: $($test:ident),+ $(,)?) => {
+    ($theme:ident: $($(#[$long:ident])? $test:ident),+ $(,)?) => {
         pub fn tests() -> Vec<$crate::harness::Test> {
-            vec![$($crate::harness::Test::new(concat!(stringify!($theme), "::", stringify!($test)), $test)),+]
+            vec![$(
+                $crate::harness::Test::new(concat!(stringify!($theme), "::", stringify!($test)), $test)$(.$long())?
+            ),+]
         }
     };
 }
@@ -108,7 +118,13 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
         if unknown.is_empty() { Ok(()) } else { Err(format!("no test has these names: {unknown:?}").into()) }
     })];
     let tier = Tier::of_the_run();
+    let mut left_out = 0_usize;
     for test in tests {
+        // A filter chooses among all tests.
+        if test.long && tier == Tier::Ordinary && arguments.filter.is_none() {
+            left_out += 1;
+            continue;
+        }
         match differences.reason(set, &test.name) {
             None if tier.has(set, &test.name) => trials.push(test.trial()),
             None => {}
@@ -129,8 +145,13 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
         return conclusion.exit_code();
     }
     durations::OF_THE_RUN.print_slowest();
-    let complete =
-        arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.ignored && tier != Tier::Engines;
+    if left_out > 0 {
+        println!("{left_out} long tests are left to `.ci/run`. `CAIRN_TIER=complete` runs them here.");
+    }
+    let complete = arguments.filter.is_none()
+        && arguments.skip.is_empty()
+        && !arguments.ignored
+        && matches!(tier, Tier::Complete | Tier::Nightly);
     let kept = recorder::judge(complete && !conclusion.has_failed() && set == engines::Set::Embedded);
     if kept && leaks::judge() { conclusion.exit_code() } else { ExitCode::FAILURE }
 }

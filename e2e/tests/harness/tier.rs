@@ -7,8 +7,10 @@ use super::engines::Set;
 /// The tier, which `CAIRN_TIER` sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// The tests that a contributor runs before each commit: each behaviour once, at the smallest size that shows it.
+    /// The tests that a contributor runs before each commit: all but those marked `long`.
     Ordinary,
+    /// The tests that must pass before a change lands: all, each at the smallest size that shows its behaviour.
+    Complete,
     /// The tests whose outcome depends on the engines, for the sets of engines other than the default.
     Engines,
     /// All tests at full size: each crash at each step, and large collections.
@@ -50,9 +52,10 @@ const SEARCH: [&str; 13] = [
 
 static TIER: LazyLock<Tier> = LazyLock::new(|| match std::env::var("CAIRN_TIER").as_deref() {
     Err(_) | Ok("ordinary") => Tier::Ordinary,
+    Ok("complete") => Tier::Complete,
     Ok("engines") => Tier::Engines,
     Ok("nightly") => Tier::Nightly,
-    Ok(other) => panic!("CAIRN_TIER is `{other}`; set it to `ordinary`, `engines` or `nightly`"),
+    Ok(other) => panic!("CAIRN_TIER is `{other}`; set it to `ordinary`, `complete`, `engines` or `nightly`"),
 });
 
 impl Tier {
@@ -65,7 +68,7 @@ impl Tier {
     pub fn has(self, set: Set, test: &str) -> bool {
         let theme = test.split("::").next().unwrap_or_default();
         match self {
-            Self::Ordinary | Self::Nightly => true,
+            Self::Ordinary | Self::Complete | Self::Nightly => true,
             Self::Engines => match set {
                 Set::Embedded => DYNAMODB.contains(&theme) || SEARCH.contains(&theme),
                 Set::Real => DYNAMODB.contains(&theme),
@@ -78,7 +81,7 @@ impl Tier {
 /// Returns the size of a test: the second in the nightly tier, otherwise the first.
 pub fn sized<T>(ordinary: T, nightly: T) -> T {
     match Tier::of_the_run() {
-        Tier::Ordinary | Tier::Engines => ordinary,
+        Tier::Ordinary | Tier::Complete | Tier::Engines => ordinary,
         Tier::Nightly => nightly,
     }
 }

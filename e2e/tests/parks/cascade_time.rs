@@ -17,8 +17,8 @@ use crate::tests;
 tests! { cascade_time:
     short_cascade_has_ended_when_204_is_returned,
     descendants_stay_visible_until_the_cascade_reaches_them,
-    run_starts_no_batch_that_would_exceed_its_deadline,
-    run_stopped_during_a_batch_releases_its_lease,
+    #[long] run_starts_no_batch_that_would_exceed_its_deadline,
+    #[long] run_stopped_during_a_batch_releases_its_lease,
 }
 
 const CHILD: &str = "/parks/facilities/bcparks_1/campground/1";

@@ -15,11 +15,11 @@ use crate::harness::{Answer, Cairn, User, sized};
 use crate::tests;
 
 tests! { cascades:
-    cascade_killed_at_each_batch_ends_the_same,
-    hiding_an_item_with_many_relationships_hides_all_of_them,
-    deleting_and_restoring_keeps_many_relationships,
-    item_of_an_open_job_cannot_be_deleted_or_moved,
-    item_that_a_job_hides_cannot_be_shown,
+    #[long] cascade_killed_at_each_batch_ends_the_same,
+    #[long] hiding_an_item_with_many_relationships_hides_all_of_them,
+    #[long] deleting_and_restoring_keeps_many_relationships,
+    #[long] item_of_an_open_job_cannot_be_deleted_or_moved,
+    #[long] item_that_a_job_hides_cannot_be_shown,
 }
 
 pub const COLLECTION: &str = "/parks/collections/bcparks_1";

@@ -22,10 +22,11 @@ pub fn tests() -> Vec<Test> {
             "cascades::delete_during_restore_waits_for_the_restore",
             what_comes_back_is_back_before_it_goes_again,
         ),
-        Test::new("cascades::restore_skips_descendants_deleted_in_between", what_is_deleted_meanwhile_keeps_its_own),
-        Test::new("cascades::item_with_an_unfinished_job_is_busy", what_is_half_done_is_busy),
+        Test::new("cascades::restore_skips_descendants_deleted_in_between", what_is_deleted_meanwhile_keeps_its_own)
+            .long(),
+        Test::new("cascades::item_with_an_unfinished_job_is_busy", what_is_half_done_is_busy).long(),
     ];
-    let crash = Test::new(format!("cascades::cascade_killed_{told}_times_ends_the_same"), move || killed(times));
+    let crash = Test::new(format!("cascades::cascade_killed_{told}_times_ends_the_same"), move || killed(times)).long();
     [crash].into_iter().chain(meanwhile).collect()
 }
 

@@ -14,7 +14,7 @@ tests! { collections:
     collection_with_items_cannot_be_deleted,
     collections_list_by_name_and_visibility,
     hiding_a_collection_keeps_its_children_visible,
-    creates_racing_the_delete_of_their_collection_leave_no_orphan,
+    #[long] creates_racing_the_delete_of_their_collection_leave_no_orphan,
 }
 
 async fn collection_is_created_read_updated_deleted_and_restored() {

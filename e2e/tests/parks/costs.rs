@@ -9,7 +9,7 @@ use crate::tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-tests! { costs: each_access_pattern_costs_what_is_recorded }
+tests! { costs: #[long] each_access_pattern_costs_what_is_recorded }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
 const ZONE: &str = "/parks/geozones/bcparks_1/1";

@@ -25,7 +25,7 @@ tests! { every_kind:
     relationships_follow_every_kind_through_delete_and_restore,
     event_for_a_missing_file_is_ignored,
     worker_resumes_an_import,
-    hiding_a_product_hides_its_many_relationships,
+    #[long] hiding_a_product_hides_its_many_relationships,
     restored_collection_relates_to_a_retyped_item,
     restore_succeeds_while_the_index_lags,
     job_restores_relationships_to_a_retyped_item,

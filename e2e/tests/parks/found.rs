@@ -25,6 +25,7 @@ pub fn deep_and_hostile() -> Test {
     Test::new(format!("search::deep_paging_and_hostile_queries_among_{facilities}_are_bounded"), move || {
         deep_paging_and_hostile_queries(facilities)
     })
+    .long()
 }
 
 async fn kinds_filter_and_facet() {

@@ -17,7 +17,7 @@ use crate::tests;
 
 tests! { imports_killed:
     import_killed_at_every_batch_imports_each_row_once,
-    import_killed_at_random_imports_each_row_once,
+    #[long] import_killed_at_random_imports_each_row_once,
 }
 
 async fn import_killed_at_every_batch_imports_each_row_once() {

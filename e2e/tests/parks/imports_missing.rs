@@ -14,12 +14,12 @@ use crate::harness::{Answer, Cairn, User, send_file};
 use crate::tests;
 
 tests! { imports_missing:
-    items_that_the_file_lacks_are_hidden_on_request,
+    #[long] items_that_the_file_lacks_are_hidden_on_request,
     items_that_the_file_lacks_stay_visible_by_default,
     rows_with_faults_are_not_missing,
     nothing_is_hidden_after_a_file_that_cannot_be_read,
-    import_killed_at_each_step_hides_what_is_missing_once,
-    missing_item_with_many_relationships_is_hidden,
+    #[long] import_killed_at_each_step_hides_what_is_missing_once,
+    #[long] missing_item_with_many_relationships_is_hidden,
     missing_item_with_an_open_job_is_reported,
 }
 

@@ -9,7 +9,7 @@ use crate::tests;
 tests! { imports_refused:
     bad_rows_are_reported_and_skipped,
     file_of_another_format_is_refused,
-    hostile_file_is_refused_within_bounded_memory,
+    #[long] hostile_file_is_refused_within_bounded_memory,
     row_never_takes_the_external_id_of_another_item,
 }
 

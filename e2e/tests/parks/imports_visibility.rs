@@ -15,8 +15,8 @@ use crate::tests;
 
 tests! { imports_visibility:
     imported_row_hides_and_shows_relationships,
-    import_killed_while_hiding_leaves_no_visible_relationship,
-    imported_row_hides_an_item_with_many_relationships,
+    #[long] import_killed_while_hiding_leaves_no_visible_relationship,
+    #[long] imported_row_hides_an_item_with_many_relationships,
     import_skips_an_item_with_an_open_job,
 }
 

@@ -9,7 +9,7 @@ use crate::tests;
 tests! { items:
     item_is_found_by_its_global_id,
     several_items_are_found_in_the_order_of_their_ids,
-    items_beyond_the_size_of_a_response_are_named,
+    #[long] items_beyond_the_size_of_a_response_are_named,
     hidden_deleted_and_absent_items_respond_alike,
     matching_if_none_match_returns_304,
     response_with_a_signed_link_is_never_304,

@@ -11,7 +11,7 @@ tests! { open_days:
     search_by_day_finds_open_activities,
     activity_is_open_by_its_visible_products,
     activity_is_found_by_its_own_products,
-    search_over_too_many_activities_is_refused,
+    #[long] search_over_too_many_activities_is_refused,
     unreadable_open_ranges_quarantine_their_item_alone,
 }
 

@@ -6,7 +6,7 @@ use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
 tests! { pages:
-    only_the_last_page_is_short,
+    #[long] only_the_last_page_is_short,
     page_has_at_most_its_limit,
     cursor_of_another_route_or_caller_is_refused,
     changed_cursor_is_refused,

@@ -9,7 +9,7 @@ use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
 tests! { representations:
-    etag_of_one_representation_does_not_match_another,
+    #[long] etag_of_one_representation_does_not_match_another,
     dates_and_relationships_have_an_etag_per_view,
     if_match_accepts_the_etag_of_any_representation,
 }

@@ -16,7 +16,7 @@ tests! { season:
     concurrent_date_creation_creates_each_date_once,
     concurrent_date_updates_stay_consistent,
     date_creation_racing_a_narrower_range_stays_consistent,
-    date_creation_killed_half_way_keeps_ranges_consistent,
+    #[long] date_creation_killed_half_way_keeps_ranges_consistent,
 }
 
 const PASS: &str = "/parks/products/bcparks_1/dayuse/1/1";

@@ -21,9 +21,9 @@ use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
 tests! { sweep:
-    unused_shape_is_swept_and_lost_object_is_reported,
+    #[long] unused_shape_is_swept_and_lost_object_is_reported,
     shape_used_again_is_not_swept,
-    interrupted_sweep_is_finished_by_the_next,
+    #[long] interrupted_sweep_is_finished_by_the_next,
     sweep_without_its_lease_deletes_nothing,
     corrupted_object_is_restored_by_the_next_put,
     idle_sweep_writes_no_metrics,

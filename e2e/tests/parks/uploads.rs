@@ -11,7 +11,7 @@ use crate::tests;
 tests! { uploads:
     boundary_with_100_000_vertices_is_stored_and_found,
     refused_upload_reports_every_fault,
-    large_uploaded_boundary_round_trips,
+    #[long] large_uploaded_boundary_round_trips,
     upload_that_differs_from_its_announcement_is_refused,
     upload_link_expires_after_15_minutes,
     repeated_upload_event_changes_nothing,

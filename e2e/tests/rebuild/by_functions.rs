@@ -13,10 +13,10 @@ use crate::harness::state_machine::StateMachine;
 use crate::tests;
 
 tests! { rebuild:
-    functions_rebuild_the_index_while_people_write_and_search,
-    second_execution_does_no_harm,
-    refusal_ends_the_execution_with_its_reason,
-    calls_whose_answers_are_lost_are_repeated,
+    #[long] functions_rebuild_the_index_while_people_write_and_search,
+    #[long] second_execution_does_no_harm,
+    #[long] refusal_ends_the_execution_with_its_reason,
+    #[long] calls_whose_answers_are_lost_are_repeated,
 }
 
 /// The time of each call. A part of it is left for the end.

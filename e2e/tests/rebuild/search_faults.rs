@@ -24,11 +24,11 @@ use crate::harness::{engines, eventually, sized, temporary};
 use crate::tests;
 
 tests! { rebuild_faults:
-    search_that_stops_during_a_rebuild_loses_nothing,
-    full_disk_during_a_rebuild_loses_nothing,
-    full_disk_is_freed_by_cancel_and_by_finish,
-    new_index_deleted_during_a_rebuild_is_cancelled_and_filled_again,
-    old_index_deleted_during_a_rebuild_is_replaced,
+    #[long] search_that_stops_during_a_rebuild_loses_nothing,
+    #[long] full_disk_during_a_rebuild_loses_nothing,
+    #[long] full_disk_is_freed_by_cancel_and_by_finish,
+    #[long] new_index_deleted_during_a_rebuild_is_cancelled_and_filled_again,
+    #[long] old_index_deleted_during_a_rebuild_is_replaced,
 }
 
 /// The block of an index that OpenSearch sets when the disk is full. It allows reads and deletes of whole indexes.

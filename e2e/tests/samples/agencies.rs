@@ -13,7 +13,7 @@ use crate::tests;
 
 tests! { samples_agencies:
     second_load_creates_no_agency,
-    changed_sample_agencies_are_kept,
+    #[long] changed_sample_agencies_are_kept,
     interrupted_load_of_agencies_is_completed,
     world_after_small_creates_the_missing_agencies,
 }

@@ -10,8 +10,8 @@ use crate::harness::User;
 use crate::tests;
 
 tests! { samples_archive:
-    second_load_creates_no_register_and_no_place,
-    changed_sample_posts_are_kept,
+    #[long] second_load_creates_no_register_and_no_place,
+    #[long] changed_sample_posts_are_kept,
 }
 
 const ROWS: u64 = 201 + 99 + 102;

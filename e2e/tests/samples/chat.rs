@@ -11,8 +11,8 @@ use crate::harness::{Answer, Cairn, Setup, User};
 use crate::tests;
 
 tests! { samples_chat:
-    second_load_creates_nothing_in_chat,
-    changed_sample_chats_are_kept,
+    #[long] second_load_creates_nothing_in_chat,
+    #[long] changed_sample_chats_are_kept,
 }
 
 struct Stage {

@@ -9,7 +9,7 @@ use crate::harness::Cairn;
 use crate::tests;
 
 tests! { judged:
-    names_of_the_small_sample_rank_first,
+    #[long] names_of_the_small_sample_rank_first,
 }
 
 async fn names_of_the_small_sample_rank_first() {

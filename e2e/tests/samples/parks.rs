@@ -15,10 +15,10 @@ use crate::tests;
 
 tests! { samples:
     second_load_creates_nothing,
-    deleted_sample_items_are_not_recreated,
+    #[long] deleted_sample_items_are_not_recreated,
     items_of_a_deleted_collection_are_skipped,
-    interrupted_load_is_completed_by_the_next,
-    world_after_small_creates_the_missing_items,
+    #[long] interrupted_load_is_completed_by_the_next,
+    #[long] world_after_small_creates_the_missing_items,
 }
 
 /// Three boundaries, one of them repaired, two capitols, a route, an airport and two tent sites.

@@ -10,12 +10,12 @@ use crate::harness::{Cairn, Setup, User};
 use crate::tests;
 
 tests! { samples_tracker:
-    second_load_creates_no_tenant,
-    changed_sample_tenant_is_kept,
+    #[long] second_load_creates_no_tenant,
+    #[long] changed_sample_tenant_is_kept,
     deleted_sample_tenant_is_not_recreated,
     interrupted_load_of_tenants_is_completed,
-    world_after_small_creates_the_missing_project,
-    project_renamed_after_small_stays_renamed_in_world,
+    #[long] world_after_small_creates_the_missing_project,
+    #[long] project_renamed_after_small_stays_renamed_in_world,
 }
 
 /// The tenant and its issues.

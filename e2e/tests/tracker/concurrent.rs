@@ -16,7 +16,7 @@ use crate::tests;
 tests! { tracker_concurrent:
     hundred_concurrent_creates_get_distinct_issue_numbers,
     hundred_concurrent_creates_survive_conflicts,
-    gap_in_numbers_comes_from_a_failed_create,
+    #[long] gap_in_numbers_comes_from_a_failed_create,
     two_editors_of_one_issue_both_succeed,
     two_tenant_administrators_leaving_at_once_keep_one,
 }

@@ -17,9 +17,9 @@ use crate::harness::table::{Item, text};
 use crate::tests;
 
 tests! { tracker_crashes:
-    issue_rows_are_completed_after_writers_die,
+    #[long] issue_rows_are_completed_after_writers_die,
     write_of_an_issue_settles_it_first,
-    project_deletion_settles_issues_of_dead_writers,
+    #[long] project_deletion_settles_issues_of_dead_writers,
     project_deletion_killed_at_its_first_writes_is_finished,
 }
 

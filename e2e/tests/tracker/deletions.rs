@@ -14,10 +14,10 @@ use crate::harness::stopper::Moment;
 use crate::tests;
 
 tests! { tracker_deletions:
-    deleting_a_project_with_500_issues_leaves_nothing,
+    #[long] deleting_a_project_with_500_issues_leaves_nothing,
     deleting_a_tenant_deletes_its_projects,
     stopped_job_has_a_reason,
-    step_that_can_never_be_written_fails_its_run,
+    #[long] step_that_can_never_be_written_fails_its_run,
 }
 
 async fn stopped_job_has_a_reason() {

@@ -23,11 +23,11 @@ use crate::tests;
 tests! { tracker_edges:
     filter_values_may_contain_commas_and_backslashes,
     integer_column_retyped_to_decimal_keeps_issues,
-    import_row_that_exceeds_the_issue_size_stops_the_import,
+    #[long] import_row_that_exceeds_the_issue_size_stops_the_import,
     repeated_numbers_in_bad_rows_are_faults,
     value_of_a_wrong_type_is_a_fault_at_its_pointer,
     tenant_marked_for_deletion_is_absent,
-    export_progresses_in_very_short_runs,
+    #[long] export_progresses_in_very_short_runs,
     project_without_free_numbers_refuses_creates,
     number_far_above_the_last_is_refused,
     every_refusal_is_in_the_api_description,

@@ -9,7 +9,7 @@ use crate::tests;
 
 tests! { tracker_exports:
     exported_file_imports_unchanged,
-    export_and_import_round_trip_in_every_order,
+    #[long] export_and_import_round_trip_in_every_order,
     export_writes_options_by_label,
     export_has_the_rows_and_order_of_the_grid,
 }

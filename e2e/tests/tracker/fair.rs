@@ -20,13 +20,13 @@ use crate::harness::{Answer, Cairn, User, fetch, sized};
 use crate::tests;
 
 tests! { tracker_fair:
-    exports_of_one_tenant_do_not_delay_another,
-    jobs_of_many_tenants_take_turns,
+    #[long] exports_of_one_tenant_do_not_delay_another,
+    #[long] jobs_of_many_tenants_take_turns,
     killed_runs_do_every_job_exactly_once,
-    imports_waiting_for_files_delay_no_job,
-    open_imports_and_exports_are_limited,
+    #[long] imports_waiting_for_files_delay_no_job,
+    #[long] open_imports_and_exports_are_limited,
     last_free_job_slot_is_given_once,
-    ended_job_frees_its_slot,
+    #[long] ended_job_frees_its_slot,
 }
 
 const OTHER_PROJECT: &str = "/tracker/tenants/tenant-3cc8/projects/project-7b7e";

@@ -19,7 +19,7 @@ tests! { tracker_files:
     file_that_is_not_csv_is_refused,
     tracker_import_over_the_limits_is_refused,
     oversized_row_is_found_before_any_write,
-    import_without_a_file_ends,
+    #[long] import_without_a_file_ends,
     import_accepts_a_late_file,
     worker_finds_a_file_whose_event_was_lost,
     repeated_or_early_import_event_changes_nothing,

@@ -25,15 +25,15 @@ use crate::harness::{fetch, sized};
 use crate::tests;
 
 tests! { tracker_files_killed:
-    import_killed_repeatedly_imports_each_row_once,
-    updating_import_killed_at_its_first_writes_is_complete,
-    number_check_killed_half_way_finds_repeated_numbers_once,
+    #[long] import_killed_repeatedly_imports_each_row_once,
+    #[long] updating_import_killed_at_its_first_writes_is_complete,
+    #[long] number_check_killed_half_way_finds_repeated_numbers_once,
     repeated_batch_allocates_no_number_twice,
     repeated_batch_keeps_moves_and_deletes_in_between,
     import_resumed_without_its_file_ends,
     cancelled_import_has_no_faults_link,
-    export_killed_before_each_write_is_complete,
-    export_restarts_if_its_parts_are_gone,
+    #[long] export_killed_before_each_write_is_complete,
+    #[long] export_restarts_if_its_parts_are_gone,
     export_sorted_by_a_retyped_column_ends,
 }
 

@@ -12,7 +12,7 @@ tests! { tracker_grid:
     grid_of_the_seed_fixture_lists_as_specified,
     index_holds_exactly_the_specified_rows,
     decimals_and_long_texts_sort_and_filter,
-    paging_during_writes_returns_each_issue_once,
+    #[long] paging_during_writes_returns_each_issue_once,
     paging_by_a_choice_follows_the_option_order,
     option_given_as_text_is_its_label,
     row_has_the_entity_tag_and_the_times_of_its_issue,

@@ -8,7 +8,7 @@ use crate::tests;
 
 tests! { tracker_issues:
     values_are_set_all_or_none,
-    issue_with_a_hundred_attributes_is_complete_in_the_grid,
+    #[long] issue_with_a_hundred_attributes_is_complete_in_the_grid,
     issue_over_380_kb_is_refused,
     issue_is_renumbered_moved_and_deleted,
     moved_issue_keeps_choices_by_label,

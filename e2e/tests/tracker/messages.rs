@@ -21,7 +21,7 @@ tests! { tracker_messages:
     message_delivered_twice_at_once_runs_the_job_once,
     message_of_a_dead_handler_is_delivered_again_after_its_visibility_timeout,
     rest_of_an_import_is_resumed_by_messages,
-    import_that_has_begun_to_write_is_resumed_by_a_message,
+    #[long] import_that_has_begun_to_write_is_resumed_by_a_message,
     import_without_its_file_is_ended_by_a_message,
     poisonous_message_goes_to_the_dead_letters,
     export_is_accepted_while_the_queue_is_not_available,

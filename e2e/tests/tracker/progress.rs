@@ -21,8 +21,8 @@ use crate::harness::{Answer, User};
 use crate::tests;
 
 tests! { tracker_progress:
-    progress_of_an_import_never_decreases,
-    progress_of_an_export_never_decreases,
+    #[long] progress_of_an_import_never_decreases,
+    #[long] progress_of_an_export_never_decreases,
 }
 
 /// Runs with time for a step or two.

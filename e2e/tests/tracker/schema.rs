@@ -13,16 +13,16 @@ use crate::tests;
 
 tests! { tracker_schema:
     new_attribute_of_a_small_project_is_built_by_its_request,
-    request_works_on_500_issues_and_leaves_501_to_a_job,
+    #[long] request_works_on_500_issues_and_leaves_501_to_a_job,
     attribute_that_is_being_built_takes_values,
     attribute_is_built_while_issues_come_and_go,
     name_of_a_deleted_attribute_becomes_free,
     attribute_is_retyped_to_text,
     attribute_that_is_being_retyped_is_busy,
     choice_allows_50_options_and_999_in_all,
-    deleting_an_attribute_clears_its_many_values,
-    columns_have_distinct_names_and_positions,
-    column_can_be_moved_between_two_others_repeatedly,
+    #[long] deleting_an_attribute_clears_its_many_values,
+    #[long] columns_have_distinct_names_and_positions,
+    #[long] column_can_be_moved_between_two_others_repeatedly,
     change_of_a_stale_attribute_is_refused,
 }
 

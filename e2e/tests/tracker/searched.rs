@@ -13,12 +13,12 @@ use crate::harness::{Setup, engines, seed, sized};
 use crate::tests;
 
 tests! { tracker_search:
-    random_queries_equal_a_naive_filter,
+    #[long] random_queries_equal_a_naive_filter,
     groups_show_their_values_in_order,
     times_sort_and_filter,
-    everything_but_search_works_while_search_is_stopped,
+    #[long] everything_but_search_works_while_search_is_stopped,
     search_for_a_number_beyond_range_finds_nothing,
-    page_of_stale_hits_ends_with_a_cursor_that_has_moved,
+    #[long] page_of_stale_hits_ends_with_a_cursor_that_has_moved,
     issues_are_found_by_words,
     platform_administrator_searches_tenants_by_name,
 }

@@ -34,10 +34,11 @@ pub fn tests() -> Vec<Test> {
         Test::new(name("building_an_attribute"), move || a_new_attribute(issues)),
         Test::new(name("deleting_an_attribute"), move || an_attribute_that_goes(issues)),
         Test::new(name("retyping_to_text"), move || values_that_become_text(issues)),
-        Test::new(name("deleting_a_project"), move || the_deletion_of_a_project(issues)),
-        Test::new(name("undoing_an_import"), move || an_undone_import(issues)),
-        Test::new(name("deleting_a_tenant"), move || the_deletion_of_a_tenant(issues)),
-        Test::new("tracker_stopped::deleting_an_issue_killed_at_each_step_is_finished", the_deletion_of_a_wide_issue),
+        Test::new(name("deleting_a_project"), move || the_deletion_of_a_project(issues)).long(),
+        Test::new(name("undoing_an_import"), move || an_undone_import(issues)).long(),
+        Test::new(name("deleting_a_tenant"), move || the_deletion_of_a_tenant(issues)).long(),
+        Test::new("tracker_stopped::deleting_an_issue_killed_at_each_step_is_finished", the_deletion_of_a_wide_issue)
+            .long(),
     ]
 }
 

@@ -14,7 +14,7 @@ use crate::tests;
 tests! { tracker_undo:
     undo_deletes_the_issues_that_were_not_updated_since,
     undo_of_an_upsert_keeps_updated_issues,
-    undo_deletes_issues_with_more_rows_than_a_transaction,
+    #[long] undo_deletes_issues_with_more_rows_than_a_transaction,
     undo_of_a_cancelled_import_deletes_all_its_issues,
     undo_needs_an_ended_import_and_an_administrator,
 }
