@@ -9,8 +9,8 @@ use tempfile::TempDir;
 /// The file system in memory that Linux has.
 const IN_MEMORY: &str = "/dev/shm";
 
-/// The free memory, in KiB, above which the folders are in memory. The tests at once need less than 1 GiB.
-const ENOUGH: u64 = 8 << 20;
+/// The free memory, in KiB, above which the folders are in memory. The tests of a run held at most 140 MB there.
+const ENOUGH: u64 = 4 << 20;
 
 /// Whether the folders are in memory. Most of what the search engine does on a disk is to create files of indices that
 /// a test deletes seconds later. `TMPDIR` sets another place.
