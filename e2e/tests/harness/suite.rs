@@ -57,7 +57,7 @@ impl Test {
         Self { name: name.into(), long: false, run: Box::new(|| Box::pin(test())) }
     }
 
-    /// Marks a test that takes more than about 4 s.
+    /// Marks a test that takes more than about 3 s.
     pub fn long(self) -> Self {
         Self { long: true, ..self }
     }
@@ -118,16 +118,13 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
         if unknown.is_empty() { Ok(()) } else { Err(format!("no test has these names: {unknown:?}").into()) }
     })];
     let tier = Tier::of_the_run();
+    let is_filtered = arguments.filter.is_some();
     let mut left_out = 0_usize;
     for test in tests {
-        // A filter chooses among all tests.
-        if test.long && tier == Tier::Ordinary && arguments.filter.is_none() {
-            left_out += 1;
-            continue;
-        }
         match differences.reason(set, &test.name) {
-            None if tier.has(set, &test.name) => trials.push(test.trial()),
-            None => {}
+            // A filter chooses among all tests of these engines.
+            None if tier.has(set, &test) || (is_filtered && tier == Tier::Ordinary) => trials.push(test.trial()),
+            None => left_out += 1,
             // Each difference is checked in every tier.
             Some(reason) => {
                 let name = test.name.clone();
@@ -146,9 +143,9 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
     }
     durations::OF_THE_RUN.print_slowest();
     if left_out > 0 {
-        println!("{left_out} long tests are left to `.ci/run`. `CAIRN_TIER=complete` runs them here.");
+        println!("{left_out} tests are not part of this tier. `CAIRN_TIER=complete` runs all.");
     }
-    let complete = arguments.filter.is_none()
+    let complete = !is_filtered
         && arguments.skip.is_empty()
         && !arguments.ignored
         && matches!(tier, Tier::Complete | Tier::Nightly);

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::engines::Set;
+use super::suite::Test;
 
 /// The tier, which `CAIRN_TIER` sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,10 +66,11 @@ impl Tier {
     }
 
     /// Whether the test is part of a run of this tier on these engines.
-    pub fn has(self, set: Set, test: &str) -> bool {
-        let theme = test.split("::").next().unwrap_or_default();
+    pub fn has(self, set: Set, test: &Test) -> bool {
+        let theme = test.name.split("::").next().unwrap_or_default();
         match self {
-            Self::Ordinary | Self::Complete | Self::Nightly => true,
+            Self::Ordinary => !test.long,
+            Self::Complete | Self::Nightly => true,
             Self::Engines => match set {
                 Set::Embedded => DYNAMODB.contains(&theme) || SEARCH.contains(&theme),
                 Set::Real => DYNAMODB.contains(&theme),

@@ -30,12 +30,17 @@ mod versions;
 pub(crate) mod world;
 mod writers;
 
-/// Whether the tests have their full size. `CAIRN_TIER=nightly` sets it at compile time.
-pub(crate) const NIGHTLY: bool =
-    matches!(option_env!("CAIRN_TIER"), Some(tier) if matches!(tier.as_bytes(), b"nightly"));
+/// The tier, which `CAIRN_TIER` sets at compile time.
+const TIER: &[u8] = match option_env!("CAIRN_TIER") {
+    Some(tier) => tier.as_bytes(),
+    None => b"ordinary",
+};
+
+/// Whether the tests have their full size.
+pub(crate) const NIGHTLY: bool = matches!(TIER, b"nightly");
 
 /// Whether the tests have the size of `cargo test`.
-pub(crate) const ORDINARY: bool = option_env!("CAIRN_TIER").is_none();
+pub(crate) const ORDINARY: bool = matches!(TIER, b"ordinary");
 
 /// Returns the number of schedules of a run.
 fn schedules() -> u64 {

@@ -17,7 +17,7 @@ use super::scenarios::{deliver_from, leaf, put};
 use super::world::{Fate, Shared};
 use crate::audit::{AuditEnd, AuditOptions, GenerationAudit, TableAudit};
 
-/// Stops an audit after each number of requests, and lets the next run resume it.
+/// Stops an audit after each number of requests, or each third in `cargo test`, and lets the next run resume it.
 #[test]
 fn audit_that_is_killed_at_any_step_is_resumed_and_repairs_everything() {
     let options = AuditOptions { save_interval: Duration::ZERO, ..OPTIONS };
@@ -60,7 +60,7 @@ fn audit_that_is_killed_at_any_step_is_resumed_and_repairs_everything() {
         if kills == 0 {
             break;
         }
-        // An odd step keeps the turn of whether requests are still carried out.
+        // Any odd number of steps lets both cases of open requests take turns.
         steps += if ORDINARY { 3 } else { 1 };
     }
     assert!(steps > 50, "{steps}");
