@@ -14,7 +14,6 @@ mod frame;
 pub mod list_online;
 mod presence;
 mod receive;
-mod record;
 mod replay;
 mod rest;
 mod stream;

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use table::part::NotAPart;
@@ -149,6 +150,9 @@ fn parse(text: &str) -> Result<Uuid, NotAPart> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Millisecond(i64);
 
+/// The first millisecond of the year 10000.
+const END: i64 = 253_402_300_800_000;
+
 impl Millisecond {
     pub fn now(clock: &Clock) -> Self {
         Self(clock.micros().div_euclid(1000))
@@ -171,8 +175,15 @@ impl Millisecond {
 
     /// Returns none after the year 9999, where the text would be longer and sort elsewhere.
     fn timestamp(self) -> Option<Timestamp> {
-        const END: i64 = 253_402_300_800_000;
         Timestamp::from_millisecond(self.0).ok().filter(|_| (0..END).contains(&self.0))
+    }
+}
+
+/// The time since 1970. One that keys cannot have becomes the last one that they can have.
+impl From<Duration> for Millisecond {
+    fn from(since_epoch: Duration) -> Self {
+        let millis = i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX);
+        Self(millis.min(END - 1))
     }
 }
 

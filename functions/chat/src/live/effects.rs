@@ -9,10 +9,10 @@ mod people;
 mod requests;
 
 use table::Error;
+use web::Record;
 
 use super::event::Event;
 use super::feed::Feed;
-use super::record::Record;
 use crate::names::{ChatId, GroupChatId, MessageId, NotificationId, PrivateChatId, SessionId, UserId};
 use crate::notifications::write::NewNotification;
 use crate::schema::{CHAT_REQUESTS, COMMUNITIES, GROUP_CHATS, LIVE, NOTIFICATIONS, PRIVATE_CHATS, USERS};

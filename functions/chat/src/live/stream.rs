@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream::{self, StreamExt};
-use serde_json::json;
 use table::{Access, AccessPattern, Error};
-use web::{Event as Invocation, EventFailure, EventHandler, Problem};
+use web::{Event as Invocation, EventFailure, EventHandler, Problem, Record, records, respond_to_records};
 
 use super::connections::{CONNECTIONS, FORGET};
 use super::effects::{ConnectionChange, Effect, effects};
@@ -20,7 +19,6 @@ use super::feed::Feed;
 use super::feeds::{APPEND, FAN_OUT_DUE, MAX_APPENDED, NewEntry, append};
 use super::frame::of_events;
 use super::presence::{self, LAST_SEEN};
-use super::record::{Record, records};
 use super::rest::{self, QUEUE_REST};
 use crate::access::{
     GROUP_CHATS as ON_GROUP_CHATS, NOTIFICATIONS as ON_NOTIFICATIONS, PRIVATE_CHATS as ON_PRIVATE_CHATS,
@@ -87,9 +85,7 @@ async fn live(invocation: Invocation) -> Result<Bytes, EventFailure> {
             batch.failed.again(index, &problem);
         }
     }
-    let first = batch.failed.first().and_then(|index| records.get(index));
-    let failures: Vec<_> = first.iter().map(|record| json!({ "itemIdentifier": record.sequence })).collect();
-    Ok(json!({ "batchItemFailures": failures }).to_string().into())
+    Ok(respond_to_records(batch.failed.first().and_then(|index| records.get(index))))
 }
 
 async fn each<T, F: Future<Output = ()>>(work: impl IntoIterator<Item = T>, run: impl FnMut(T) -> F) {
@@ -184,7 +180,7 @@ impl Batch<'_> {
 
     async fn add(&self, work: &mut Work, index: usize, record: &Record, effect: Effect) -> Result<(), Error> {
         let mut append = |feed, event| {
-            let entry = NewEntry { key: record.event_key(), at: record.time(), event };
+            let entry = NewEntry { key: record.event_key(), at: record.time().into(), event };
             work.entries.entry(feed).or_default().push((index, entry));
         };
         let mut notify = |notice: Notice| {
@@ -260,7 +256,7 @@ impl Batch<'_> {
     async fn notify(&self, notices: Vec<(usize, Notice)>) {
         for (index, notice) in notices {
             let Some(record) = self.records.get(index) else { continue };
-            let source = Source { key: &record.event_key(), time: record.time() };
+            let source = Source { key: &record.event_key(), time: record.time().into() };
             let done = match notice {
                 Notice::New(notification) => notify(self.access, source, &notification).await,
                 Notice::Mention(notification, (chat, message)) => {

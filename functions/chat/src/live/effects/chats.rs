@@ -1,6 +1,7 @@
 //! Changes of group chats and private chats.
 
 use table::{EntityKey, Error};
+use web::Record;
 
 use super::messages::feeds;
 use super::{Effect, append};
@@ -8,7 +9,6 @@ use crate::group_chats::GroupChat;
 use crate::keys::{GroupChatKey, PrivateChatKey};
 use crate::live::event::{ChatDetails, Event};
 use crate::live::feed::Feed;
-use crate::live::record::Record;
 use crate::names::{ChatId, UserId};
 use crate::notifications::NotificationType;
 use crate::notifications::write::NewNotification;

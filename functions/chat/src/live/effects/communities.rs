@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use table::{EntityKey, Error};
+use web::Record;
 
 use super::chats::made_moderator;
 use super::{Effect, append};
@@ -9,7 +10,6 @@ use crate::communities::Community;
 use crate::keys::{CommunityKey, CommunityMemberKey, CommunityReportKey, PlatformReportKey};
 use crate::live::event::{Event, MembershipState};
 use crate::live::feed::Feed;
-use crate::live::record::Record;
 use crate::names::UserId;
 use crate::notifications::NotificationType;
 use crate::notifications::write::NewNotification;

@@ -1,13 +1,13 @@
 //! Changes of the members of chats.
 
 use table::{EntityKey, Error};
+use web::Record;
 
 use super::{Effect, append};
 use crate::group_chats::ChatMember;
 use crate::keys::{GroupChatMemberKey, PrivateChatMemberKey};
 use crate::live::event::{Event, MembershipState};
 use crate::live::feed::Feed;
-use crate::live::record::Record;
 use crate::messages::path_of;
 use crate::names::{ChatId, PrivateChatId, UserId};
 use crate::notifications::NotificationType;

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use table::{EntityKey, Error, Rev};
+use web::Record;
 
 use super::{Effect, append};
 use crate::keys::{GroupChatMessageKey, PrivateChatMessageKey};
 use crate::live::event::{Event, EventMessage};
 use crate::live::feed::Feed;
-use crate::live::record::Record;
 use crate::messages::{Message, MessageView, path_of};
 use crate::names::{ChatId, MessageId, UserId};
 use crate::notifications::NotificationType;

@@ -1,12 +1,12 @@
 //! Changes of notifications.
 
 use table::{EntityKey, Error};
+use web::Record;
 
 use super::{Effect, append};
 use crate::keys::{ReadNotificationKey, UnreadNotificationKey};
 use crate::live::event::Event;
 use crate::live::feed::Feed;
-use crate::live::record::Record;
 use crate::notifications::Notification;
 
 pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {

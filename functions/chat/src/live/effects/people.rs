@@ -1,10 +1,10 @@
 //! Changes of users, of their sessions and of their connections.
 
 use table::{EntityKey, Error};
+use web::Record;
 
 use super::{ConnectionChange, Effect};
 use crate::keys::{SessionKey, UserConnectionKey, UserKey};
-use crate::live::record::Record;
 use crate::schema::USERS;
 use crate::users::User;
 

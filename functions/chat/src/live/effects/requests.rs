@@ -1,10 +1,10 @@
 //! Changes of requests to join group chats.
 
 use table::{EntityKey, Error};
+use web::Record;
 
 use super::Effect;
 use crate::keys::{RequestOfChatKey, RequestOfUserKey};
-use crate::live::record::Record;
 use crate::notifications::NotificationType;
 use crate::notifications::write::NewNotification;
 use crate::requests::{ChatRequest, RequestStatus};

@@ -1,10 +1,11 @@
 //! Each change of an item with its effects, as a table.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::Serialize;
 use table::schema::Table;
-use table::{EntityKey, Key, item};
+use table::{Key, item};
 
 use super::*;
 use crate::communities::{Community, CommunityMember};
@@ -55,7 +56,7 @@ fn of<T: Serialize>(table: &'static Table, key: impl Into<Key>, old: Option<T>, 
         key: key.clone(),
         old: old.map(|old| image(table, &key, old, REV - 2)),
         new: new.map(|new| image(table, &key, new, REV)),
-        received: crate::names::Millisecond::at(0).unwrap(),
+        received: Duration::ZERO,
     };
     for present in [&old, &new].into_iter().flatten() {
         assert_eq!(effects(&record(Some(present), Some(present))).unwrap(), Vec::new(), "a stamp has effects");
@@ -432,25 +433,4 @@ fn connection_changes_the_presence_of_its_user() {
     assert_eq!(of(&LIVE, key(), None, item()), changed(ConnectionChange::Opened("c=".to_owned())));
     assert_eq!(of(&LIVE, key(), item(), None), changed(ConnectionChange::Ended));
     assert_eq!(of(&LIVE, ConnectionKey { connection: connection.clone() }, None, item()), []);
-}
-
-#[test]
-fn event_key_has_the_revision_of_the_change() {
-    let (ids, id) = (ids(), MessageId::at(9));
-    let key = GroupChatMessageKey { chat: ids.group, time: id.time(), message: id }.key();
-    let present = image(&GROUP_CHATS, &key, &message(&ids, id), REV);
-    let record = |old: Option<&table::Item>, new: Option<&table::Item>| Record {
-        sequence: "1".to_owned(),
-        table: &GROUP_CHATS,
-        key: key.clone(),
-        old: old.cloned(),
-        new: new.cloned(),
-        received: crate::names::Millisecond::at(5).unwrap(),
-    };
-    let base = key.document_id();
-    let created = record(None, Some(&present));
-    assert_eq!(created.event_key(), format!("{base}@{REV}"));
-    assert_eq!(created.time().millis(), i64::try_from(REV / 2000).unwrap());
-    let removed = record(Some(&present), None);
-    assert_eq!((removed.event_key(), removed.time().millis()), (format!("{base}@{}", REV + 1), 5));
 }
