@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use local::identity::ISSUER;
+use local::platform::EVENT_LOG;
 use local::sample::PEOPLE;
 use local::search::Choice;
 use local::source::Settings;
@@ -159,6 +160,7 @@ impl Local {
         println!("DynamoDB   {}", platform.dynamodb());
         println!("S3         {}", platform.s3());
         println!("SQS        {}", platform.sqs());
+        println!("events     {} (log: {})", platform.event_bus(), self.state.folder.join(EVENT_LOG).display());
         println!("secrets    {}", platform.secrets());
         // A value of `CAIRN_ISSUERS`, for functions that accept the platform's tokens.
         println!("issuers    {}", serde_json::to_string(&config.issuers).map_err(Failure::new)?);

@@ -101,6 +101,8 @@ export interface Grant {
   // The names under this prefix.
   names?: string;
   queue?: string;
+  // The event bus, for events of this source.
+  eventSource?: string;
   // The connections of the socket, by this method of its management API.
   connections?: string;
   secret?: string;
@@ -110,6 +112,11 @@ export interface Grant {
 // The socket of a system, if it has one.
 export function socketOf(system: System): Socket | undefined {
   return system.sources.find((source) => source.kind === 'socket');
+}
+
+// Whether a function of the system puts events on the event bus.
+export function putsEvents(system: System): boolean {
+  return system.functions.some(({ grants }) => grants.some(({ eventSource }) => eventSource !== undefined));
 }
 
 // Whether an event source calls a handler.

@@ -88,6 +88,14 @@ export class Names {
     return `${regional('sqs')}:${this.queue(name)}`;
   }
 
+  eventBusArn(bus: string): string {
+    return `${regional('events')}:event-bus/${bus}`;
+  }
+
+  eventSource(name: string): string {
+    return `${this.prefix}${name}`;
+  }
+
   secret(name: string): string {
     return `${this.prefix}${name}`;
   }

@@ -1,7 +1,7 @@
 // The parameters of a deployment, the same as those of the SAM templates.
 import { Aws, CfnCondition, CfnParameter, type CfnParameterProps, Fn, type IResolvable, type Stack, Token } from 'aws-cdk-lib';
 
-import { socketOf, type System } from './declaration.ts';
+import { putsEvents, socketOf, type System } from './declaration.ts';
 import { keptAs } from './names.ts';
 
 type Choice = (stack: Stack, name: string) => CfnParameter;
@@ -99,6 +99,12 @@ const limits = text(
   '^([A-Za-z]+=[1-9][0-9]{0,6}(,[A-Za-z]+=[1-9][0-9]{0,6})*)?$',
 );
 
+const eventBus = text(
+  'The event bus of EventBridge that receives an event for each change.',
+  'default',
+  '^[A-Za-z0-9._/-]{1,256}$',
+);
+
 // The parameters of a system's stack, and values derived from them.
 export class Parameters {
   private readonly chosen: Record<keyof typeof choices, CfnParameter>;
@@ -107,12 +113,18 @@ export class Parameters {
   private readonly hasAlarmTopic: CfnCondition;
   private readonly hasSocketLogs: CfnCondition | undefined;
 
+  private readonly ownEventBus: string | undefined;
+
   // The environment variables of parameters that only some systems have.
   readonly further: Record<string, string>;
 
   constructor(stack: Stack, system: System) {
     this.chosen = declare(stack, choices);
+    if (putsEvents(system)) {
+      this.ownEventBus = eventBus(stack, 'EventBus').valueAsString;
+    }
     this.further = {
+      ...(this.ownEventBus !== undefined ? { CAIRN_EVENT_BUS: this.ownEventBus } : {}),
       ...(system.ownLogin ? { CAIRN_OWN_LOGIN: ownLogin(stack, 'OwnLogin').valueAsString } : {}),
       ...(system.hasLimits ? { CAIRN_LIMITS: limits(stack, 'Limits').valueAsString } : {}),
     };
@@ -149,6 +161,14 @@ export class Parameters {
 
   get corsOrigins(): string[] {
     return this.chosen.CorsOrigins.valueAsList;
+  }
+
+  // The name of the event bus, which only a system with a grant on it has.
+  get eventBus(): string {
+    if (this.ownEventBus === undefined) {
+      throw new Error('declaration.json has a grant on the event bus for a system that puts no events');
+    }
+    return this.ownEventBus;
   }
 
   // Whether requests have metrics per route, in the form that functions read.

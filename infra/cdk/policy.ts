@@ -47,7 +47,7 @@ function declared(stack: SystemStack, grants: Grant[]): PolicyStatement[] {
 function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
   const actions = grants.map((grant) => grant.action);
   const first: Partial<Grant> = grants[0] ?? {};
-  const { table, index, attributes, bucket, objects, names, queue, connections, secret, searchPath } = first;
+  const { table, index, attributes, bucket, objects, names, queue, eventSource, connections, secret, searchPath } = first;
   if (table !== undefined && attributes !== undefined) {
     return allow(sid('Stamp', table), actions, stack.names.tableArn(table), {
       'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
@@ -70,6 +70,11 @@ function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
   }
   if (queue !== undefined) {
     return allow(sid('Queue', queue), actions, stack.names.queueArn(queue));
+  }
+  if (eventSource !== undefined) {
+    return allow('Events', actions, stack.names.eventBusArn(stack.parameters.eventBus), {
+      'ForAllValues:StringEquals': { 'events:source': [stack.names.eventSource(eventSource)] },
+    });
   }
   if (connections !== undefined) {
     const { api, stage } = stack.socket;

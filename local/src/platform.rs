@@ -28,6 +28,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use web::App;
 
+use crate::engine::event_bus::EventBus;
 use crate::engine::objects::Objects;
 use crate::engine::queues::Queues;
 use crate::engine::queues::messages::{DeadLetters, RETENTION, Settings};
@@ -166,11 +167,15 @@ pub struct Platform {
     management: Management,
     objects: Objects,
     queues: Queues,
+    event_bus: EventBus,
     secrets: Secrets,
     dynamodb: dynamodb::Running,
     search: Option<Process>,
     _state: State,
 }
+
+/// The log of the event bus in the state folder: an event of JSON in each line.
+pub const EVENT_LOG: &str = "events.jsonl";
 
 /// The credentials of the local DynamoDB and S3.
 pub const CREDENTIALS: (&str, &str) = ("local", "local");
@@ -215,6 +220,7 @@ impl Platform {
         )?;
         let objects = Objects::start(&state.path("objects"), CREDENTIALS, tell.clone()).await?;
         let queues = Queues::start(&state.path("queues.sqlite"), options.clock.clone()).await?;
+        let event_bus = EventBus::start(&state.path(EVENT_LOG)).await?;
         let connections = Arc::<Connections>::default();
         let management = Management::start(Arc::clone(&connections)).await?;
         let secrets = Secrets::start(&state.path("secrets")).await?;
@@ -223,6 +229,7 @@ impl Platform {
             dynamodb: Some(dynamodb.endpoint.clone()),
             s3: Some(objects.endpoint.clone()),
             sqs: Some(queues.endpoint.clone()),
+            eventbridge: Some(event_bus.endpoint.clone()),
             secretsmanager: Some(secrets.endpoint.clone()),
             queues: Some(queues.urls()),
             credentials: Some((CREDENTIALS.0.to_owned(), CREDENTIALS.1.to_owned())),
@@ -278,6 +285,7 @@ impl Platform {
             management,
             objects,
             queues,
+            event_bus,
             secrets,
             dynamodb,
             search,
@@ -303,6 +311,11 @@ impl Platform {
     /// Returns the endpoint of SQS.
     pub fn sqs(&self) -> &str {
         &self.queues.endpoint
+    }
+
+    /// Returns the endpoint of EventBridge.
+    pub fn event_bus(&self) -> &str {
+        &self.event_bus.endpoint
     }
 
     /// Returns the endpoint of Secrets Manager.
@@ -343,6 +356,7 @@ impl Platform {
         self.management.stop().await;
         self.objects.stop().await;
         self.queues.stop().await;
+        self.event_bus.stop().await;
         self.secrets.stop().await;
         drop(self.apps);
         drop(self.engines);

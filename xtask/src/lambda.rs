@@ -57,6 +57,7 @@ fn values(platform: &Platform) -> Result<Values, Failure> {
         ("CAIRN_DYNAMODB_ENDPOINT", platform.dynamodb().to_owned()),
         ("CAIRN_S3_ENDPOINT", platform.s3().to_owned()),
         ("CAIRN_SQS_ENDPOINT", platform.sqs().to_owned()),
+        ("CAIRN_EVENTS_ENDPOINT", platform.event_bus().to_owned()),
         ("CAIRN_SECRETS_ENDPOINT", platform.secrets().to_owned()),
         ("CAIRN_QUEUES", config.queues.clone().unwrap_or_default()),
         ("CAIRN_SOCKET_ENDPOINT", of_socket(|config| &config.socket)),

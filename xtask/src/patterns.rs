@@ -39,6 +39,7 @@ fn call(call: &Call) -> String {
             format!("{action:?} in {bucket} under {}", code(prefix))
         }
         Call::Queue { queue } => format!("SendMessage to {queue}"),
+        Call::EventBus { source } => format!("PutEvents of {source}"),
         Call::Socket { action } => format!("{action:?} of the socket"),
         Call::Secret { secret } => format!("GetSecretValue of {secret}"),
         Call::Search { alias } => format!("POST {}", code(&format!("/{alias}/_search"))),

@@ -144,6 +144,7 @@ pub fn environment(platform: &Platform) -> Vec<(&'static str, String)> {
         ("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.clone().unwrap_or_default()),
         ("CAIRN_S3_ENDPOINT", config.s3.clone().unwrap_or_default()),
         ("CAIRN_SQS_ENDPOINT", config.sqs.clone().unwrap_or_default()),
+        ("CAIRN_EVENTS_ENDPOINT", config.eventbridge.clone().unwrap_or_default()),
         ("CAIRN_SECRETS_ENDPOINT", config.secretsmanager.clone().unwrap_or_default()),
         ("CAIRN_QUEUES", config.queues.clone().unwrap_or_default()),
         ("CAIRN_SEARCH_ENDPOINT", config.search.clone()),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use ::mirror::{AUDIT, Marker, Repaired, repair_key};
 use ::parks::documents::{BucketShapes, Parks, SHAPE};
 use local::identity::{ISSUER, Person};
+use local::platform::EVENT_LOG;
 use local::process::Process;
 use local::{Dynamodb, Options, Platform, Progress, Served, systems};
 use reqwest::Method;
@@ -291,6 +292,13 @@ impl Cairn {
     /// Returns the functions of a system.
     pub async fn app(&self, system: &str) -> Arc<web::App> {
         self.platform(|platform| platform.app(system).cloned().unwrap()).await
+    }
+
+    /// Returns the events on the event bus of all changes from before this call.
+    pub async fn bus_events(&self) -> Vec<Value> {
+        self.caught_up().await;
+        let log = std::fs::read_to_string(self.state().join(EVENT_LOG)).unwrap();
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// Returns the folder in which the local S3 stores a bucket.

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod engines;
 #[cfg(test)]
+mod event_bus;
+#[cfg(test)]
 mod gateway;
 #[cfg(test)]
 mod objects;

@@ -23,6 +23,8 @@ pub enum Call {
     Objects { bucket: &'static str, prefix: &'static str, action: ObjectAction },
     /// `SendMessage` to a queue.
     Queue { queue: &'static str },
+    /// `PutEvents` on the account's event bus, for events of this source.
+    EventBus { source: &'static str },
     /// An operation on the connections of the system's socket. A system has at most one.
     Socket { action: SocketAction },
     /// `POST /{alias}/_search`.
@@ -75,9 +77,14 @@ pub struct OnObjects {
 #[derive(Clone, Copy, Debug)]
 pub struct OnQueue(pub &'static str);
 
+/// The account's event bus in declarations of calls, with the source of the events: `OnEventBus("shop").put()`.
+#[derive(Clone, Copy, Debug)]
+pub struct OnEventBus(pub &'static str);
+
 /// The connections of the system's socket in declarations of calls: `OnSocket.post()`.
 #[derive(Clone, Copy, Debug)]
 pub struct OnSocket;
+
 /// A secret in declarations of calls: `OnSecret("orders-signing").read()`.
 #[derive(Clone, Copy, Debug)]
 pub struct OnSecret(pub &'static str);
@@ -162,6 +169,12 @@ impl OnQueue {
     }
 }
 
+impl OnEventBus {
+    pub const fn put(self) -> Call {
+        Call::EventBus { source: self.0 }
+    }
+}
+
 impl OnSocket {
     pub const fn post(self) -> Call {
         Call::Socket { action: SocketAction::PostToConnection }
@@ -171,6 +184,7 @@ impl OnSocket {
         Call::Socket { action: SocketAction::DeleteConnection }
     }
 }
+
 impl OnSecret {
     pub const fn read(self) -> Call {
         Call::Secret { secret: self.0 }

@@ -24,10 +24,14 @@ pub struct Config {
     pub s3: Option<String>,
     /// Endpoint of SQS, absent on AWS.
     pub sqs: Option<String>,
+    /// Endpoint of EventBridge, absent on AWS.
+    pub eventbridge: Option<String>,
     /// Endpoint of Secrets Manager, absent on AWS.
     pub secretsmanager: Option<String>,
     /// The URL of a queue before its name, with a slash at the end. Absent if the system has no queue.
     pub queues: Option<String>,
+    /// The name of the event bus that receives the events of changes.
+    pub event_bus: String,
     /// Endpoint of the management API of the system's socket. Absent if the system has no socket.
     pub socket: Option<String>,
     /// The URL at which clients open the system's socket. Absent if the system has no socket.
@@ -60,6 +64,9 @@ pub struct Config {
 /// invocation uses what it read more than 15 minutes ago.
 pub const TOMBSTONES: Duration = Duration::from_hours(25);
 
+/// The default of [`Config::event_bus`]: the bus that every account has.
+pub const EVENT_BUS: &str = "default";
+
 /// The default of [`Config::batch`], the most that DynamoDB takes.
 pub const BATCH: usize = 100;
 
@@ -88,8 +95,10 @@ impl Config {
             dynamodb: None,
             s3: None,
             sqs: None,
+            eventbridge: None,
             secretsmanager: None,
             queues: None,
+            event_bus: EVENT_BUS.to_owned(),
             socket: None,
             socket_url: None,
             search: search.to_owned(),
@@ -113,9 +122,10 @@ impl Config {
     /// | `CAIRN_PREFIX` | prefix of every physical name; may be absent |
     /// | `CAIRN_BUCKET_SUFFIX` | suffix of every bucket's name; may be absent |
     /// | `AWS_REGION` | the region |
-    /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT`, `CAIRN_SQS_ENDPOINT`, `CAIRN_SECRETS_ENDPOINT` | local engines; absent on AWS |
-    /// | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL_SQS`, `AWS_ENDPOINT_URL_SECRETS_MANAGER`, `AWS_ENDPOINT_URL` | an emulated cloud, where the function's role is used as on AWS |
+    /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT`, `CAIRN_SQS_ENDPOINT`, `CAIRN_EVENTS_ENDPOINT`, `CAIRN_SECRETS_ENDPOINT` | local engines; absent on AWS |
+    /// | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL_SQS`, `AWS_ENDPOINT_URL_EVENTBRIDGE`, `AWS_ENDPOINT_URL_SECRETS_MANAGER`, `AWS_ENDPOINT_URL` | an emulated cloud, where the function's role is used as on AWS |
     /// | `CAIRN_QUEUES` | the URL of a queue before its name, such as `https://sqs.ca-central-1.amazonaws.com/123456789012/`; absent if the system has no queue |
+    /// | `CAIRN_EVENT_BUS` | the name of the event bus that receives the events of changes; `default` if absent |
     /// | `CAIRN_SOCKET_ENDPOINT` | the URL of the management API of the system's socket, such as `https://a1b2c3.execute-api.ca-central-1.amazonaws.com/live`; absent if the system has no socket |
     /// | `CAIRN_SOCKET_URL` | the URL at which clients open the socket, such as `wss://a1b2c3.execute-api.ca-central-1.amazonaws.com/live`; absent if the system has no socket |
     /// | `CAIRN_SEARCH_ENDPOINT` | the URL of OpenSearch |
@@ -159,8 +169,10 @@ impl Config {
             dynamodb: dynamodb.or_else(|| emulated("AWS_ENDPOINT_URL_DYNAMODB")),
             s3: get("CAIRN_S3_ENDPOINT").or_else(|| emulated("AWS_ENDPOINT_URL_S3")),
             sqs: get("CAIRN_SQS_ENDPOINT").or_else(|| emulated("AWS_ENDPOINT_URL_SQS")),
+            eventbridge: get("CAIRN_EVENTS_ENDPOINT").or_else(|| emulated("AWS_ENDPOINT_URL_EVENTBRIDGE")),
             secretsmanager: get("CAIRN_SECRETS_ENDPOINT").or_else(|| emulated("AWS_ENDPOINT_URL_SECRETS_MANAGER")),
             queues: get("CAIRN_QUEUES"),
+            event_bus: get("CAIRN_EVENT_BUS").unwrap_or_else(|| EVENT_BUS.to_owned()),
             socket: get("CAIRN_SOCKET_ENDPOINT"),
             socket_url: get("CAIRN_SOCKET_URL"),
             search: required("CAIRN_SEARCH_ENDPOINT", "the URL of OpenSearch")?,
@@ -200,6 +212,11 @@ impl Config {
         format!("{}{name}", self.prefix)
     }
 
+    /// Returns the source of a system's events, as rules of the event bus match it.
+    pub fn event_source(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
     /// Returns the physical name of a secret.
     pub fn secret(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
@@ -226,8 +243,10 @@ impl fmt::Debug for Config {
             .field("dynamodb", &self.dynamodb)
             .field("s3", &self.s3)
             .field("sqs", &self.sqs)
+            .field("eventbridge", &self.eventbridge)
             .field("secretsmanager", &self.secretsmanager)
             .field("queues", &self.queues)
+            .field("event_bus", &self.event_bus)
             .field("socket", &self.socket)
             .field("socket_url", &self.socket_url)
             .field("search", &self.search)

@@ -18,6 +18,7 @@ pub enum Engine {
         bucket: &'static str,
     },
     Sqs,
+    EventBridge,
     /// The management API of the system's socket.
     Socket,
     /// Secrets Manager, for a secret by its logical name.
@@ -34,6 +35,7 @@ impl Call {
             Self::Table { .. } | Self::Index { .. } => Engine::Dynamodb,
             Self::Objects { bucket, .. } => Engine::S3 { bucket },
             Self::Queue { .. } => Engine::Sqs,
+            Self::EventBus { .. } => Engine::EventBridge,
             Self::Socket { .. } => Engine::Socket,
             Self::Secret { secret } => Engine::Secret { secret },
             Self::Search { .. } => Engine::Search,
@@ -61,6 +63,11 @@ impl Engines {
                 let once = aws_sdk_sqs::config::Builder::new().retry_config(RetryConfig::disabled());
                 let _ = asked.config_override(once).mutate_request(ping).send().await;
             }
+            Engine::EventBridge => {
+                let asked = self.eventbridge().list_event_buses().customize();
+                let once = aws_sdk_eventbridge::config::Builder::new().retry_config(RetryConfig::disabled());
+                let _ = asked.config_override(once).mutate_request(ping).send().await;
+            }
             // The path is not the one of a connection, so the answer is an error.
             Engine::Socket => {
                 if let Ok(socket) = self.socket() {
@@ -80,7 +87,8 @@ impl Engines {
     }
 }
 
-/// Turns a request into the health check of DynamoDB and SQS, which needs no permission.
+/// Turns a request into the health check of DynamoDB and SQS, which needs no permission. Where an engine has none, the
+/// answer is an error.
 fn ping(request: &mut HttpRequest) {
     let _ = request.set_method("GET");
     let host = request.uri().trim_end_matches('/').to_owned();

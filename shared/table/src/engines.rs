@@ -27,6 +27,9 @@ const S3_READ_TIMEOUT: Duration = Duration::from_secs(15);
 /// by a schedule, too.
 const SQS_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// How long a call to EventBridge may take with its retries. A failed call is made again with the records of its stream.
+const EVENTBRIDGE_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// How long a call to the management API of a socket may take. It is made once: a caller that needs the delivery decides
 /// on a retry, and others must not wait for one slow connection.
 const SOCKET_TIMEOUT: Duration = Duration::from_secs(1);
@@ -44,6 +47,7 @@ pub struct Engines {
     dynamodb: OnceLock<aws_sdk_dynamodb::Client>,
     s3: OnceLock<aws_sdk_s3::Client>,
     sqs: OnceLock<aws_sdk_sqs::Client>,
+    eventbridge: OnceLock<aws_sdk_eventbridge::Client>,
     socket: OnceLock<aws_sdk_apigatewaymanagement::Client>,
     secretsmanager: OnceLock<aws_sdk_secretsmanager::Client>,
     search: OnceLock<OpenSearch>,
@@ -100,6 +104,7 @@ impl Engines {
             dynamodb: OnceLock::new(),
             s3: OnceLock::new(),
             sqs: OnceLock::new(),
+            eventbridge: OnceLock::new(),
             socket: OnceLock::new(),
             secretsmanager: OnceLock::new(),
             search: OnceLock::new(),
@@ -147,6 +152,15 @@ impl Engines {
             let timeouts = TimeoutConfig::builder().operation_timeout(SQS_TIMEOUT).build();
             config.set_endpoint_url(self.config.sqs.clone()).set_timeout_config(Some(timeouts));
             aws_sdk_sqs::Client::from_conf(config.interceptor(TraceInterceptor).build())
+        })
+    }
+
+    pub fn eventbridge(&self) -> &aws_sdk_eventbridge::Client {
+        self.eventbridge.get_or_init(|| {
+            let mut config = aws_sdk_eventbridge::config::Builder::from(&self.aws());
+            let timeouts = TimeoutConfig::builder().operation_timeout(EVENTBRIDGE_TIMEOUT).build();
+            config.set_endpoint_url(self.config.eventbridge.clone()).set_timeout_config(Some(timeouts));
+            aws_sdk_eventbridge::Client::from_conf(config.interceptor(TraceInterceptor).build())
         })
     }
 
@@ -209,6 +223,7 @@ mod tests {
             dynamodb: Some("http://127.0.0.1:1".to_owned()),
             s3: Some("http://127.0.0.1:1".to_owned()),
             sqs: Some("http://127.0.0.1:1".to_owned()),
+            eventbridge: Some("http://127.0.0.1:1".to_owned()),
             socket: Some("http://127.0.0.1:1".to_owned()),
             secretsmanager: Some("http://127.0.0.1:1".to_owned()),
             credentials: Some(("local".to_owned(), "local".to_owned())),
@@ -224,6 +239,7 @@ mod tests {
         assert!(std::ptr::eq(engines.dynamodb(), engines.dynamodb()));
         assert!(std::ptr::eq(engines.s3(), engines.s3()));
         assert!(std::ptr::eq(engines.sqs(), engines.sqs()));
+        assert!(std::ptr::eq(engines.eventbridge(), engines.eventbridge()));
         assert!(std::ptr::eq(engines.socket().unwrap(), engines.socket().unwrap()));
         assert!(std::ptr::eq(engines.secretsmanager(), engines.secretsmanager()));
         assert!(std::ptr::eq(engines.search().unwrap(), engines.search().unwrap()));

@@ -1,4 +1,4 @@
-//! Errors of calls to DynamoDB, S3, SQS, API Gateway and Secrets Manager.
+//! Errors of calls to DynamoDB, S3, SQS, EventBridge, API Gateway and Secrets Manager.
 
 use std::error::Error as StdError;
 

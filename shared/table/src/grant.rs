@@ -34,6 +34,10 @@ pub enum Resource {
         prefix: String,
     },
     Queue(String),
+    /// The account's event bus, for events of this source (`events:source`).
+    EventBus {
+        source: String,
+    },
     /// The connections of the system's socket, by this HTTP method of the management API.
     Connections {
         method: String,
@@ -72,6 +76,9 @@ impl Call {
                 Grant { action: action.iam(), resource }
             }
             Self::Queue { queue } => Grant { action: "sqs:SendMessage", resource: Resource::Queue(queue.to_owned()) },
+            Self::EventBus { source } => {
+                Grant { action: "events:PutEvents", resource: Resource::EventBus { source: source.to_owned() } }
+            }
             Self::Socket { action } => {
                 let method = action.method().to_owned();
                 Grant { action: "execute-api:ManageConnections", resource: Resource::Connections { method } }

@@ -52,6 +52,7 @@
 //! | sign the cursor of a page | [`cursor`] |
 //! | read and write objects in S3, search | [`Objects`], [`Access::search`] |
 //! | send a message to a queue | [`Queue`] |
+//! | put events on the account's event bus | [`Access::put_events`] |
 //! | send a frame to a connection of a socket, close a connection | [`Access::post`], [`Access::close`] |
 //! | read a secret, derive a key | [`Access::secret`], [`Secret`] |
 //! | configure engines | [`Config`], [`Engines`], [`Clock`] |
@@ -72,6 +73,7 @@ pub mod connect;
 pub mod cursor;
 pub mod engines;
 pub mod error;
+mod event_bus;
 mod expression;
 pub mod filter;
 pub mod grant;
@@ -108,6 +110,7 @@ pub use clock::Clock;
 pub use config::{Config, TOMBSTONES};
 pub use engines::Engines;
 pub use error::{Cause, Error, Failed};
+pub use event_bus::{BusEvent, MAX_EVENTS};
 pub use expression::Condition;
 pub use grant::Grant;
 pub use idempotency::{FirstAnswer, Idempotency};

@@ -132,6 +132,7 @@ fn grant(grant: &Grant) -> Value {
         Resource::Names { bucket, prefix } => json!({ "action": action, "bucket": bucket, "names": prefix }),
         Resource::Secret(secret) => json!({ "action": action, "secret": secret }),
         Resource::Queue(queue) => json!({ "action": action, "queue": queue }),
+        Resource::EventBus { source } => json!({ "action": action, "eventSource": source }),
         Resource::Connections { method } => json!({ "action": action, "connections": method }),
         Resource::Search { path } => json!({ "action": action, "searchPath": path }),
     }

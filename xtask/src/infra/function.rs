@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use table::Grant;
+use table::grant::Resource;
 use table::schema::{EventSource, System};
 use web::App;
 
@@ -77,6 +78,11 @@ impl Function {
     /// Whether it reads objects of a bucket.
     pub fn reads_objects(&self) -> bool {
         self.grants.iter().any(|grant| grant.action == "s3:GetObject")
+    }
+
+    /// Whether it puts events on the event bus.
+    pub fn puts_events(&self) -> bool {
+        self.grants.iter().any(|grant| matches!(grant.resource, Resource::EventBus { .. }))
     }
 
     /// Returns the queue whose messages it handles.

@@ -70,6 +70,16 @@ pub fn queue_arn(name: &str) -> String {
     format!("{}:{}", regional("sqs"), queue(name))
 }
 
+/// Returns the ARN of the event bus, which is a parameter.
+pub fn event_bus_arn() -> String {
+    format!("{}:event-bus/${{EventBus}}", regional("events"))
+}
+
+/// Returns the source of a system's events.
+pub fn event_source(system: &str) -> String {
+    format!("${{Prefix}}{system}")
+}
+
 /// Returns the ARN of the connections of the system's socket, for a method of the management API ("Control access to
 /// your WebSocket APIs with AWS IAM authorization", Amazon API Gateway Developer Guide).
 pub fn connections_arn(method: &str) -> String {

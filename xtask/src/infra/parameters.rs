@@ -8,7 +8,7 @@ use super::names;
 use super::node::{Map, Node};
 
 /// Returns the parameters of a system's template.
-pub fn system(app: &App) -> Node {
+pub fn system(app: &App, functions: &[Function]) -> Node {
     let Node::Map(mut all) = common() else { return common() };
     if app.own_issuer().is_some() {
         all.push((
@@ -23,6 +23,10 @@ pub fn system(app: &App) -> Node {
             text(description, "", "^([A-Za-z]+=[1-9][0-9]{0,6}(,[A-Za-z]+=[1-9][0-9]{0,6})*)?$"),
         ));
     }
+    if functions.iter().any(Function::puts_events) {
+        let description = "The event bus of EventBridge that receives an event for each change.";
+        all.push((EVENT_BUS.to_owned(), text(description, table::config::EVENT_BUS, "^[A-Za-z0-9._/-]{1,256}$")));
+    }
     if app.system().has_socket() {
         let description = "Whether the WebSocket API writes an access log. API Gateway needs a role for it in the \
                            settings of the account.";
@@ -33,6 +37,9 @@ pub fn system(app: &App) -> Node {
 
 /// The parameter of systems that issue tokens themselves.
 pub const OWN_LOGIN: &str = "OwnLogin";
+
+/// The parameter of systems that put events on the event bus.
+pub const EVENT_BUS: &str = "EventBus";
 
 /// The parameter of systems with limits.
 pub const LIMITS: &str = "Limits";

@@ -6,7 +6,9 @@ use table::Grant;
 use table::grant::Resource;
 
 use super::function::Function;
-use super::names::{self, bucket_arn, connections_arn, log_group_arn, queue_arn, search_arn, table_arn, tag_list};
+use super::names::{
+    self, bucket_arn, connections_arn, event_bus_arn, log_group_arn, queue_arn, search_arn, table_arn, tag_list,
+};
 use super::node::{Node, attribute, sub};
 
 /// Returns the role of a function.
@@ -85,6 +87,11 @@ fn statement(resource: &Resource, actions: &[&str]) -> Node {
             allow(&sid("Secret", secret), actions, attribute(names::resource(secret, "Secret"), "Id"), None)
         }
         Resource::Queue(queue) => allow(&sid("Queue", queue), actions, sub(queue_arn(queue)), None),
+        Resource::EventBus { source } => {
+            let source = list![sub(names::event_source(source))];
+            let condition = map! { "ForAllValues:StringEquals" => map! { "events:source" => source } };
+            allow(&sid("Events", ""), actions, sub(event_bus_arn()), Some(condition))
+        }
         Resource::Connections { method } => {
             allow(&sid("Connections", &method.to_ascii_lowercase()), actions, sub(connections_arn(method)), None)
         }

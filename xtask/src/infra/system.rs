@@ -47,17 +47,17 @@ pub fn node(app: &App) -> Node {
         "AWSTemplateFormatVersion" => "2010-09-09",
         "Transform" => "AWS::Serverless-2016-10-31",
         "Description" => format!("Cairn: the system {}, one function per route.", system.name),
-        "Parameters" => parameters::system(app),
+        "Parameters" => parameters::system(app, &functions),
         "Conditions" => parameters::conditions(system),
         "Mappings" => parameters::memory(&functions),
-        "Globals" => map! { "Function" => globals(app) },
+        "Globals" => map! { "Function" => globals(app, &functions) },
         "Resources" => resources,
         "Outputs" => [api::outputs(), socket::outputs(system)].concat(),
     }
 }
 
 /// Returns the properties that all functions of a system share, such as the zip.
-fn globals(app: &App) -> Node {
+fn globals(app: &App, functions: &[Function]) -> Node {
     let system = app.system();
     let mut variables: Map = vec![
         ("CAIRN_PREFIX".to_owned(), reference("Prefix")),
@@ -65,6 +65,9 @@ fn globals(app: &App) -> Node {
     ];
     if system.sources.iter().any(|source| matches!(source, EventSource::Queue { .. })) {
         variables.push(("CAIRN_QUEUES".to_owned(), sub(names::QUEUE_URLS)));
+    }
+    if functions.iter().any(Function::puts_events) {
+        variables.push(("CAIRN_EVENT_BUS".to_owned(), reference(parameters::EVENT_BUS)));
     }
     variables.extend(socket::variables(system));
     variables.extend([

@@ -105,6 +105,14 @@ pub fn sqs(prefix: &str, target: &str, body: &[u8]) -> Option<Use> {
     Some(Use::new(action, Resource::Queue(logical(prefix, queue)?)))
 }
 
+/// Returns an action on the event bus for each event, by its source.
+pub fn event_bus(prefix: &str, target: &str, body: &[u8]) -> Option<Vec<Use>> {
+    let action = format!("events:{}", target.rsplit('.').next().unwrap());
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let sources = body["Entries"].as_array()?.iter().map(|entry| logical(prefix, entry["Source"].as_str()?));
+    sources.map(|source| Some(Use::new(action.clone(), Resource::EventBus { source: source? }))).collect()
+}
+
 /// Returns the action on a connection, by the method of the management API.
 pub fn socket(method: &Method) -> Use {
     Use::new("execute-api:ManageConnections", Resource::Connections { method: method.to_string() })

@@ -5,6 +5,7 @@
 
 mod batches;
 mod canned;
+mod event_bus;
 mod faults;
 mod idempotency;
 mod objects;
