@@ -1,5 +1,6 @@
 //! The tests of agencies, one file for each theme.
 
+mod change_events;
 mod costs;
 mod deletion;
 mod detour;
@@ -24,6 +25,7 @@ pub fn tests() -> Vec<Test> {
         invitations::all(),
         races::tests(),
         search::tests(),
+        change_events::tests(),
         costs::tests(),
     ];
     themes.into_iter().flatten().collect()

@@ -65,6 +65,10 @@ async fn each_access_pattern_costs_what_is_recorded() {
     measured
         .of_event("look for due jobs, none there", &stage.cairn, app, ("runJobs", &json!({})), Duration::ZERO)
         .await;
+    let bob = stage.table().get("AGENCY#n", "MEMBER#idp:bob").await.unwrap();
+    let added = json!({ "Records": [stage.table().insert_record(&bob, 0)] });
+    let publish = (::agencies::schema::PUBLISH_EVENTS, &added);
+    measured.of_event("tell the event bus of a change", &stage.cairn, app, publish, Duration::ZERO).await;
     measured.of("the health of the system", root.get("/agencies/health"), 200).await;
     measured.match_record("agencies");
 }

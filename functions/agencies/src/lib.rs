@@ -6,6 +6,7 @@ pub mod address;
 pub mod agencies;
 pub mod audit;
 pub mod authorization;
+mod change_events;
 pub mod documents;
 mod events;
 pub mod invitations;

@@ -12,6 +12,7 @@ pub static SYSTEM: System = System {
     secrets: &[],
     sources: &[
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
+        EventSource::Records { handler: PUBLISH_EVENTS },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
         mirror::REBUILDS,
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
@@ -19,6 +20,9 @@ pub static SYSTEM: System = System {
         EventSource::Schedule { every_minutes: 1, handler: jobs::RUN_JOBS },
     ],
 };
+
+/// The handler of the stream's records that puts events of changes on the event bus.
+pub const PUBLISH_EVENTS: &str = "publishEvents";
 
 /// Where the mirror keeps its generations, markers and checkpoints.
 static MIRROR: Table = mirror::schema::state_table("agencies-mirror");

@@ -10,6 +10,7 @@ use xtask::infra::{shared, system};
 mod alarms;
 mod api;
 mod callers;
+mod event_bus;
 mod import;
 mod queues;
 mod secrets;

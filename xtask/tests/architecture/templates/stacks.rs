@@ -64,7 +64,8 @@ fn a_function_has_the_memory_of_its_kind() {
                 "storePicture" => 1536,
                 "mirror" | "live" | "checkUpload" | "inspectFile" | "startImport" | "runJob" | "runJobs" => 1024,
                 handler => {
-                    let waits = handler.starts_with("sweep") || ["applyRetention", "fanOutRest"].contains(&handler);
+                    let waits = handler.starts_with("sweep")
+                        || ["applyRetention", "fanOutRest", "publishEvents"].contains(&handler);
                     assert!(routes.contains(name) || waits, "{system}: {handler}");
                     512
                 }
