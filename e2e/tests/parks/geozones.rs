@@ -156,6 +156,8 @@ async fn fields_outside_their_bounds_are_refused() {
         ("searchTerms", texts(51, 1), "/searchTerms"),
         ("searchTerms", texts(1, 101), "/searchTerms/0"),
         ("searchTerms", json!(["", "b"]), "/searchTerms/0"),
+        ("searchTerms", json!(["b", " "]), "/searchTerms/1"),
+        ("searchTerms", json!(["b", "\u{200b}"]), "/searchTerms/1"),
         ("searchTerms", json!("cream lake,bedwell"), "/searchTerms"),
         ("imageUrls", json!(["http://example.org/a.jpg"]), "/imageUrls/0"),
         ("imageUrls", json!(["javascript:alert(1)"]), "/imageUrls/0"),

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type};
 
 use crate::days::Day;
 use crate::names::{ActivityType, FacilityType, ShapeName};
@@ -239,7 +239,8 @@ fn texts(max_items: usize, text: ObjectBuilder) -> Schema {
 }
 
 pub(crate) fn search_terms() -> Schema {
-    texts(50, ObjectBuilder::new().min_length(Some(1)).max_length(Some(100)))
+    let readable = SchemaFormat::Custom("readable".to_owned());
+    texts(50, ObjectBuilder::new().min_length(Some(1)).max_length(Some(100)).format(Some(readable)))
 }
 
 pub(crate) fn image_urls() -> Schema {
