@@ -103,3 +103,20 @@ impl Ledger {
         classes == self.records
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ledger_adds_up_only_if_each_record_is_in_one_class() {
+        let ledger =
+            Ledger { records: 21, applied: 1, superseded: 2, stamped: 3, quarantined: 4, ignored: 5, reported: 6 };
+        assert!(ledger.adds_up());
+        for wrong in
+            [Ledger { records: 20, ..ledger }, Ledger { applied: 2, ..ledger }, Ledger { reported: 5, ..ledger }]
+        {
+            assert!(!wrong.adds_up(), "{wrong:?}");
+        }
+    }
+}
