@@ -41,6 +41,7 @@ fn grants() -> Grants {
             { "action": "dynamodb:Query", "table": "toys", "index": "byName" },
             { "action": "s3:GetObject", "bucket": "toys", "objects": "pictures/" },
             { "action": "sqs:SendMessage", "queue": "toys-repairs" },
+            { "action": "events:PutEvents", "eventSource": "toys" },
             { "action": "execute-api:ManageConnections", "connections": "POST" },
         ] },
         { "name": "mirror", "grants": [
@@ -61,6 +62,10 @@ fn objects(prefix: &str) -> Resource {
 
 fn queue(name: &str) -> Resource {
     Resource::Queue(name.to_owned())
+}
+
+fn events_of(source: &str) -> Resource {
+    Resource::EventBus { source: source.to_owned() }
 }
 
 fn connections(method: &str) -> Resource {
@@ -94,6 +99,7 @@ fn all() -> Used {
             ("dynamodb:Query", by_name()),
             ("s3:GetObject", objects("pictures/")),
             ("sqs:SendMessage", queue("toys-repairs")),
+            ("events:PutEvents", events_of("toys")),
             ("execute-api:ManageConnections", connections("POST")),
         ],
     );
@@ -113,6 +119,7 @@ async fn call_outside_the_grants_is_reported() {
         ("toys-read", "s3:GetObject", objects("drafts/"), "s3:GetObject on objects toys/drafts/"),
         ("toys-read", "s3:PutObject", objects("pictures/"), "s3:PutObject on objects toys/pictures/"),
         ("toys-read", "sqs:SendMessage", queue("toys-sales"), "sqs:SendMessage on queue toys-sales"),
+        ("toys-read", "events:PutEvents", events_of("games"), "events:PutEvents on events of games"),
         (
             "toys-read",
             "execute-api:ManageConnections",

@@ -74,6 +74,8 @@ function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
   if (eventSource !== undefined) {
     return allow('Events', actions, stack.names.eventBusArn(stack.parameters.eventBus), {
       'ForAllValues:StringEquals': { 'events:source': [stack.names.eventSource(eventSource)] },
+      // A request without a source would satisfy the condition above.
+      Null: { 'events:source': 'false' },
     });
   }
   if (connections !== undefined) {

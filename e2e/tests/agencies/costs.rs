@@ -68,7 +68,7 @@ async fn each_access_pattern_costs_what_is_recorded() {
     let bob = stage.table().get("AGENCY#n", "MEMBER#idp:bob").await.unwrap();
     let added = json!({ "Records": [stage.table().insert_record(&bob, 0)] });
     let publish = (::agencies::schema::PUBLISH_EVENTS, &added);
-    measured.of_event("tell the event bus of a change", &stage.cairn, app, publish, Duration::ZERO).await;
+    measured.of_event("put the event of a change on the bus", &stage.cairn, app, publish, Duration::ZERO).await;
     measured.of("the health of the system", root.get("/agencies/health"), 200).await;
     measured.match_record("agencies");
 }

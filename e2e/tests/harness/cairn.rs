@@ -294,9 +294,8 @@ impl Cairn {
         self.platform(|platform| platform.app(system).cloned().unwrap()).await
     }
 
-    /// Returns the events on the event bus of all changes from before this call.
-    pub async fn bus_events(&self) -> Vec<Value> {
-        self.caught_up().await;
+    /// Returns the events on the event bus so far.
+    pub fn bus_events(&self) -> Vec<Value> {
         let log = std::fs::read_to_string(self.state().join(EVENT_LOG)).unwrap();
         log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }

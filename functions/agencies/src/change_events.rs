@@ -1,18 +1,19 @@
-//! Each change of an agency, a member or an invitation as an event on the account's event bus, for those who send mail or
-//! grant rights in other systems.
+//! Each change of an agency, a member or an invitation as an event on the account's event bus, for programs that send mail
+//! or grant rights in other systems.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use serde_json::json;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use table::access::OnEventBus;
-use table::{AccessPattern, BusEvent, EntityKey, Error, MAX_EVENTS};
+use table::{AccessPattern, BusEvent, EntityKey, MAX_BUS_EVENTS};
 use web::{Event, EventFailure, EventHandler, Record, records, respond_to_records};
 
 use crate::item::{Agency, Invitation, Member};
 use crate::keys::{AgencyKey, InvitationKey, MemberKey};
-use crate::names::{AgencyId, InvitationStatus, Status};
+use crate::names::{AgencyId, InvitationStatus};
 use crate::schema::{PUBLISH_EVENTS, SYSTEM};
 
 /// The events of changes.
@@ -33,36 +34,46 @@ async fn publish(event: Event) -> Result<Bytes, EventFailure> {
     if changes.is_empty() {
         event.found_nothing();
     }
-    for some in changes.chunks(MAX_EVENTS) {
-        let events: Vec<BusEvent> = some.iter().map(|(record, change)| change.event(record)).collect();
+    for batch in changes.chunks(MAX_BUS_EVENTS) {
+        let events: Vec<BusEvent> = batch.iter().map(|(record, change)| change.event(record)).collect();
         if let Err(error) = access.put_events(&PUBLISH, SOURCE, &events).await {
             tracing::warn!(%error, "putting events failed; their records will be delivered again");
-            return Ok(respond_to_records(some.first().map(|(record, _)| *record)));
+            return Ok(respond_to_records(batch.first().map(|(record, _)| *record)));
         }
     }
     Ok(respond_to_records(None))
 }
 
 /// What has happened to an agency, a member or an invitation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Change {
     /// The kind of event.
     kind: &'static str,
     agency: AgencyId,
     /// The agency's id, the member's person or the invited address.
     subject: String,
+    /// The status after the change, or before a removal. Absent if it cannot be read.
+    status: Option<Value>,
+    /// The role, likewise.
+    role: Option<Value>,
 }
 
 impl Change {
     fn event(&self, record: &Record) -> BusEvent {
         let time = record.time();
-        let detail = json!({
+        let mut detail = json!({
             "type": self.kind,
             "agencyId": self.agency,
             "subject": self.subject,
             "at": rfc3339(time),
-            "key": record.event_key(),
+            // The stream's number is the same in each delivery, and grows with each change of the item.
+            "key": format!("{}@{}", record.key.document_id(), record.sequence),
         });
+        for (name, value) in [("status", &self.status), ("role", &self.role)] {
+            if let (Some(value), Some(members)) = (value, detail.as_object_mut()) {
+                members.insert(name.to_owned(), value.clone());
+            }
+        }
         BusEvent { kind: self.kind, time, detail }
     }
 }
@@ -72,76 +83,102 @@ fn rfc3339(since_epoch: Duration) -> String {
     table::clock::rfc3339(Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX))
 }
 
-/// Returns the change of a record. Stamps, and changes of other items, have none.
-fn change(record: &Record) -> Option<Change> {
-    let change = if let Some(key) = AgencyKey::parse(&record.key) {
-        of_agency(record).map(|kind| kind.map(|kind| (kind, key.agency.to_string(), key.agency)))
-    } else if let Some(key) = MemberKey::parse(&record.key) {
-        of_member(record).map(|kind| kind.map(|kind| (kind, key.person.to_string(), key.agency)))
-    } else {
-        let key = InvitationKey::parse(&record.key)?;
-        of_invitation(record).map(|kind| kind.map(|(kind, address)| (kind, address, key.agency)))
-    };
-    match change {
-        Ok(change) => change.map(|(kind, subject, agency)| Change { kind, agency, subject }),
-        Err(error) => {
-            // Only a foreign write creates such an item, and another delivery would fail alike.
-            tracing::error!(key = record.key.document_id(), %error, "a change has no event: its item is invalid");
-            None
+/// The images of a change. An old image that does not fit its type, which only a foreign write stores, is absent.
+enum Images<T> {
+    Created(T),
+    Updated { old: Option<T>, new: T },
+    Removed(Option<T>),
+}
+
+impl<T: DeserializeOwned> Images<T> {
+    /// Reads the images of a record. Returns `None` if the new one does not fit its type: another delivery would fail alike,
+    /// and delay the records after it.
+    fn read(record: &Record) -> Option<Self> {
+        match (record.read_old(), record.read_new()) {
+            (Ok(None), Ok(None)) => None,
+            (Ok(None), Ok(Some(new))) => Some(Self::Created(new)),
+            (old, Ok(Some(new))) => Some(Self::Updated { old: old.ok().flatten(), new }),
+            (old, Ok(None)) => Some(Self::Removed(old.ok().flatten())),
+            (_, Err(_)) => {
+                tracing::error!(sequence = record.sequence, "a change has no event: its item does not fit its type");
+                None
+            }
+        }
+    }
+
+    /// Returns the state after the change, or before a removal.
+    fn into_last(self) -> Option<T> {
+        match self {
+            Self::Created(new) | Self::Updated { new, .. } => Some(new),
+            Self::Removed(old) => old,
         }
     }
 }
 
-fn of_agency(record: &Record) -> Result<Option<&'static str>, Error> {
-    let (old, new): (Option<Agency>, Option<Agency>) = (record.read_old()?, record.read_new()?);
+/// Returns the change of a record. Stamps, and changes of other items, have none.
+fn change(record: &Record) -> Option<Change> {
+    if let Some(AgencyKey { agency }) = AgencyKey::parse(&record.key) {
+        let images = Images::read(record)?;
+        let kind = of_agency(&images)?;
+        let status = images.into_last().map(|last| json!(last.status));
+        Some(Change { kind, subject: agency.to_string(), agency, status, role: None })
+    } else if let Some(MemberKey { agency, person }) = MemberKey::parse(&record.key) {
+        let images = Images::read(record)?;
+        let kind = of_member(&images)?;
+        let (status, role) = images.into_last().map(|last| (json!(last.status), json!(last.role))).unzip();
+        Some(Change { kind, agency, subject: person.to_string(), status, role })
+    } else {
+        let InvitationKey { agency, .. } = InvitationKey::parse(&record.key)?;
+        let images = Images::read(record)?;
+        let kind = of_invitation(&images, record.time())?;
+        let Invitation { address, role, .. } = images.into_last()?;
+        Some(Change { kind, agency, subject: address, status: None, role: Some(json!(role)) })
+    }
+}
+
+fn of_agency(images: &Images<Agency>) -> Option<&'static str> {
     // An agency is absent to its members as soon as its deletion begins.
-    let present = |agency: &Agency| !agency.is_being_deleted();
-    Ok(match (old.filter(present), new.filter(present)) {
-        (None, Some(_)) => Some("agency.created"),
-        (Some(_), None) => Some("agency.deleted"),
-        (Some(old), Some(new)) if old.status != new.status => match new.status {
-            Status::Active => Some("agency.activated"),
-            Status::Inactive => Some("agency.deactivated"),
-            Status::Pending => Some("agency.updated"),
-        },
-        (Some(old), Some(new)) => (old.name != new.name).then_some("agency.updated"),
-        (None, None) => None,
-    })
+    let is_present = |agency: Option<&Agency>| agency.is_none_or(|agency| !agency.is_being_deleted());
+    match images {
+        Images::Created(_) => Some("agency.created"),
+        Images::Removed(old) => is_present(old.as_ref()).then_some("agency.deleted"),
+        Images::Updated { old, new } if new.is_being_deleted() => is_present(old.as_ref()).then_some("agency.deleted"),
+        Images::Updated { old, new } => {
+            let state = |agency: &Agency| (agency.name.clone(), agency.status);
+            (old.as_ref().map(state) != Some(state(new))).then_some("agency.updated")
+        }
+    }
 }
 
-fn of_member(record: &Record) -> Result<Option<&'static str>, Error> {
-    let (old, new): (Option<Member>, Option<Member>) = (record.read_old()?, record.read_new()?);
-    Ok(match (old, new) {
-        (None, Some(_)) => Some("member.added"),
-        (Some(_), None) => Some("member.removed"),
-        (Some(old), Some(new)) if old.status != new.status => {
-            Some(if new.is_suspended() { "member.suspended" } else { "member.reinstated" })
+fn of_member(images: &Images<Member>) -> Option<&'static str> {
+    match images {
+        Images::Created(_) => Some("member.added"),
+        Images::Removed(_) => Some("member.removed"),
+        Images::Updated { old, new } => {
+            let state = |member: &Member| (member.role, member.status, member.display_name.clone());
+            (old.as_ref().map(state) != Some(state(new))).then_some("member.updated")
         }
-        (Some(old), Some(new)) => {
-            (old.role != new.role || old.display_name != new.display_name).then_some("member.updated")
-        }
-        (None, None) => None,
-    })
+    }
 }
 
-/// Returns the kind of event with the invited address. The end of an invitation's time, and of the item of an ended one,
-/// is no event.
-fn of_invitation(record: &Record) -> Result<Option<(&'static str, String)>, Error> {
-    let (old, new): (Option<Invitation>, Option<Invitation>) = (record.read_old()?, record.read_new()?);
-    let kind = match (&old, &new) {
-        (Some(old), None) => {
-            let revoked = old.status_at(&rfc3339(record.time())) == InvitationStatus::Pending;
-            revoked.then_some("invitation.revoked")
-        }
-        // A new invitation may replace an ended one.
-        (old, Some(new)) if old.as_ref().is_none_or(|old| old.invited != new.invited) => Some("invitation.created"),
-        (Some(old), Some(new)) if old.status != new.status => match new.status {
-            InvitationStatus::Accepted => Some("invitation.accepted"),
-            InvitationStatus::Declined => Some("invitation.declined"),
-            InvitationStatus::Revoked => Some("invitation.revoked"),
-            InvitationStatus::Pending | InvitationStatus::Expired => None,
-        },
-        _ => None,
+/// The end of an invitation's time, and of the item of an invitation that has ended, is no event.
+fn of_invitation(images: &Images<Invitation>, time: Duration) -> Option<&'static str> {
+    let begun_or_ended = |status| match status {
+        InvitationStatus::Pending => Some("invitation.created"),
+        InvitationStatus::Accepted => Some("invitation.accepted"),
+        InvitationStatus::Declined => Some("invitation.declined"),
+        InvitationStatus::Revoked => Some("invitation.revoked"),
+        InvitationStatus::Expired => None,
     };
-    Ok(kind.zip(new.or(old)).map(|(kind, invitation)| (kind, invitation.address)))
+    match images {
+        Images::Created(_) => Some("invitation.created"),
+        Images::Removed(old) => {
+            let was_pending = old.as_ref()?.status_at(&rfc3339(time)) == InvitationStatus::Pending;
+            was_pending.then_some("invitation.revoked")
+        }
+        // A new invitation may replace one that has ended.
+        Images::Updated { old: Some(old), new } if old.invited != new.invited => Some("invitation.created"),
+        Images::Updated { old: Some(old), new } if old.status == new.status => None,
+        Images::Updated { new, .. } => begun_or_ended(new.status),
+    }
 }

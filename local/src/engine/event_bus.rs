@@ -15,7 +15,7 @@ use hyper::body::Incoming;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use table::MAX_EVENTS;
+use table::MAX_BUS_EVENTS;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
@@ -108,8 +108,8 @@ struct Entry {
 fn put_events(log: &Mutex<File>, body: &[u8]) -> Result<Value, Refusal> {
     let PutEvents { entries } =
         serde_json::from_slice(body).map_err(|error| Refusal::of("SerializationException", error))?;
-    if !(1..=MAX_EVENTS).contains(&entries.len()) {
-        return Err(Refusal::of("ValidationException", format_args!("1 to {MAX_EVENTS} entries were expected")));
+    if !(1..=MAX_BUS_EVENTS).contains(&entries.len()) {
+        return Err(Refusal::of("ValidationException", format_args!("1 to {MAX_BUS_EVENTS} entries were expected")));
     }
     let events: Vec<Result<Value, &str>> = entries.into_iter().map(Entry::event).collect();
     let lines: String = events.iter().flatten().map(|event| format!("{event}\n")).collect();

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use table::access::OnEventBus;
 use table::{Access, AccessPattern, BusEvent, Clock, Config, Engines};
 
-static TELL: AccessPattern = AccessPattern::new("tell", &[OnEventBus("toys").put()]);
-static GRANTED: &[&AccessPattern] = &[&TELL];
+static PUT: AccessPattern = AccessPattern::new("put", &[OnEventBus("toys").put()]);
+static GRANTED: &[&AccessPattern] = &[&PUT];
 
 /// Starts EventBridge with a log, for deployments with the prefix `dev-`.
 async fn open(log: &Path) -> (EventBus, Arc<Engines>) {
@@ -40,7 +40,7 @@ async fn event_is_a_line_of_the_log_which_a_restart_keeps() {
     let log = folder.path().join("events.jsonl");
     for toy in ["bear", "owl\n"] {
         let (bus, engines) = open(&log).await;
-        Access::new(engines, GRANTED).put_events(&TELL, "toys", &[sold(toy)]).await.unwrap();
+        Access::new(engines, GRANTED).put_events(&PUT, "toys", &[sold(toy)]).await.unwrap();
         bus.stop().await;
     }
     let mut events = lines(&log);

@@ -21,10 +21,10 @@ pub struct BusEvent {
 }
 
 /// The most events of one call, and of one request ("PutEvents", Amazon EventBridge API Reference).
-pub const MAX_EVENTS: usize = 10;
+pub const MAX_BUS_EVENTS: usize = 10;
 
 impl Access {
-    /// Puts at most [`MAX_EVENTS`] events of a source on the bus. After an error any of them may be on the bus.
+    /// Puts at most [`MAX_BUS_EVENTS`] events of a source on the bus. After an error any of them may be on the bus.
     pub async fn put_events(
         &self,
         pattern: &'static AccessPattern,

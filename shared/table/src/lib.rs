@@ -110,7 +110,7 @@ pub use clock::Clock;
 pub use config::{Config, TOMBSTONES};
 pub use engines::Engines;
 pub use error::{Cause, Error, Failed};
-pub use event_bus::{BusEvent, MAX_EVENTS};
+pub use event_bus::{BusEvent, MAX_BUS_EVENTS};
 pub use expression::Condition;
 pub use grant::Grant;
 pub use idempotency::{FirstAnswer, Idempotency};

@@ -1,5 +1,6 @@
-//! Trace ids of requests and events. Every request to DynamoDB, S3, SQS, API Gateway and OpenSearch has the trace id of its
-//! request or event in the header `x-amzn-trace-id`, and so does the log line ("AWS X-Ray concepts", tracing header).
+//! Trace ids of requests and events. Every request to DynamoDB, S3, SQS, EventBridge, API Gateway and OpenSearch has the
+//! trace id of its request or event in the header `x-amzn-trace-id`, and so does the log line ("AWS X-Ray concepts",
+//! tracing header).
 
 use aws_smithy_runtime_api::box_error::BoxError;
 use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextMut;

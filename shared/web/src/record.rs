@@ -97,10 +97,15 @@ impl Record {
         format!("{}@{}", self.key.document_id(), self.rev())
     }
 
-    /// Returns the time of the change, since 1970: that of the revision, which is the same in each delivery.
+    /// Returns the time of the change, since 1970, which is the same in each delivery: that of the revision. A removal has
+    /// none, and is no older than the last revision.
     pub fn time(&self) -> Duration {
-        let rev = self.new.as_ref().and_then(item::rev);
-        rev.map_or(self.received, |rev| Duration::from_millis(rev.number() / 2000))
+        let time = |item: &Item| item::rev(item).map(|rev| Duration::from_millis(rev.number() / 2000));
+        match (&self.new, &self.old) {
+            (Some(new), _) => time(new).unwrap_or(self.received),
+            (None, Some(old)) => time(old).unwrap_or_default().max(self.received),
+            (None, None) => self.received,
+        }
     }
 
     /// Reads the image before the change.

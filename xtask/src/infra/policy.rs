@@ -89,7 +89,11 @@ fn statement(resource: &Resource, actions: &[&str]) -> Node {
         Resource::Queue(queue) => allow(&sid("Queue", queue), actions, sub(queue_arn(queue)), None),
         Resource::EventBus { source } => {
             let source = list![sub(names::event_source(source))];
-            let condition = map! { "ForAllValues:StringEquals" => map! { "events:source" => source } };
+            let condition = map! {
+                "ForAllValues:StringEquals" => map! { "events:source" => source },
+                // A request without a source would satisfy the condition above.
+                "Null" => map! { "events:source" => "false" },
+            };
             allow(&sid("Events", ""), actions, sub(event_bus_arn()), Some(condition))
         }
         Resource::Connections { method } => {

@@ -9,11 +9,11 @@ use table::{Access, AccessPattern, BusEvent, Call, Clock, Config, Engines, Error
 use crate::canned::answering;
 use crate::shop::{calls, engines};
 
-static TELL: AccessPattern = AccessPattern::new("tell", &[OnEventBus("shop").put()]);
+static PUT: AccessPattern = AccessPattern::new("put", &[OnEventBus("shop").put()]);
 
 /// Returns access by the pattern to the bus at an endpoint.
 fn reaching(endpoint: &str) -> Access {
-    static GRANTED: &[&AccessPattern] = &[&TELL];
+    static GRANTED: &[&AccessPattern] = &[&PUT];
     let config = Config { eventbridge: Some(endpoint.to_owned()), ..engines("http://127.0.0.1:1").config.clone() };
     Access::new(Engines::new(config, Clock::system()), GRANTED)
 }
@@ -27,7 +27,7 @@ fn paid(order: u32) -> BusEvent {
 async fn event_has_its_source_kind_time_and_detail_and_the_call_is_recorded() {
     let (endpoint, mut requests) = answering(200, r#"{"FailedEntryCount": 0, "Entries": [{"EventId": "1"}]}"#).await;
     let access = reaching(&endpoint);
-    access.put_events(&TELL, "shop", &[paid(7)]).await.unwrap();
+    access.put_events(&PUT, "shop", &[paid(7)]).await.unwrap();
     let request = requests.recv().await.unwrap();
     assert!(request.contains("x-amz-target: AWSEvents.PutEvents"), "{request}");
     let (_, body) = request.split_once("\r\n\r\n").unwrap();
@@ -45,7 +45,7 @@ async fn event_has_its_source_kind_time_and_detail_and_the_call_is_recorded() {
 async fn event_that_the_bus_refuses_is_an_engine_error() {
     let refusal = r#"{"FailedEntryCount": 1, "Entries": [{"EventId": "1"}, {"ErrorCode": "ThrottlingException"}]}"#;
     let (endpoint, _requests) = answering(200, refusal).await;
-    let put = reaching(&endpoint).put_events(&TELL, "shop", &[paid(7), paid(8)]).await;
+    let put = reaching(&endpoint).put_events(&PUT, "shop", &[paid(7), paid(8)]).await;
     let Err(error @ Error::Engine { engine: "EventBridge", .. }) = put else { panic!("{put:?}") };
     assert_eq!(error.to_string(), "EventBridge failed: 1 of 2 events were refused: ThrottlingException");
 }
@@ -53,7 +53,7 @@ async fn event_that_the_bus_refuses_is_an_engine_error() {
 #[tokio::test]
 async fn event_of_an_undeclared_source_is_not_put() {
     let access = reaching("http://127.0.0.1:1");
-    let put = access.put_events(&TELL, "other", &[paid(7)]).await;
+    let put = access.put_events(&PUT, "other", &[paid(7)]).await;
     assert!(matches!(put, Err(Error::Undeclared(_))), "{put:?}");
     assert_eq!(calls(&access), 0);
 }

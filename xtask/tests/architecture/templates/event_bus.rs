@@ -1,4 +1,4 @@
-//! The event bus: who puts events on it, and which.
+//! The event bus: the functions that put events on it, and the source of these events.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,10 @@ fn function_puts_events_as_declared_and_of_its_own_system_alone() {
                     let bus = "arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:event-bus/${EventBus}";
                     assert_eq!(text(&statement["Resource"]), bus, "{system}: {role}");
                     let source = json!({ "Fn::Sub": format!("${{Prefix}}{system}") });
-                    let condition = json!({ "ForAllValues:StringEquals": { "events:source": [source] } });
+                    let condition = json!({
+                        "ForAllValues:StringEquals": { "events:source": [source] },
+                        "Null": { "events:source": "false" },
+                    });
                     assert_eq!(statement["Condition"], condition, "{system}: {role}");
                     allowed.insert(role.strip_suffix("Role").unwrap_or(role).to_owned());
                 }
