@@ -156,3 +156,18 @@ fn key_json(table: &Table, key: &Key) -> String {
     json.push('}');
     json
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_different_reasons_are_kept() {
+        let mut reasons = Vec::new();
+        for number in 0..24 {
+            keep_reason(&mut reasons, format!("reason {}", number / 2));
+        }
+        let first_ten: Vec<String> = (0..10).map(|number| format!("reason {number}")).collect();
+        assert_eq!(reasons, first_ten);
+    }
+}

@@ -184,6 +184,16 @@ fn kept_index_is_replaced_together_with_the_serving_one() {
 }
 
 #[test]
+fn kept_index_that_was_deleted_cannot_serve_again() {
+    let shared = raised();
+    carry_out(&shared, order(Goal::Serve)).unwrap();
+    shared.world().search.remove(&index_name("toy", 1));
+    let refused = carry_out(&shared, order(Goal::RollBack)).unwrap_err();
+    assert_eq!(refused.reason, "toy-000001 was deleted: start a rebuild with `--replace`");
+    is_replaced(&shared, 3);
+}
+
+#[test]
 fn first_index_is_refused_while_a_rebuild_replaces_the_index() {
     let shared = raised();
     let run = rebuild(&shared, &LabelledLeaves, "toy", replacing(), &|_| ());

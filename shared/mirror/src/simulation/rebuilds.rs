@@ -281,6 +281,14 @@ fn goals_that_cannot_be_reached_say_why() {
     // Another rebuild waits for the end of the last.
     assert!(refused(&shared, Goal::Serve).contains("toy-000001 is still kept: finish or roll back first"));
     assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
+    // Half-way back, and back.
+    let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::RollBack), &|_| ());
+    assert!(drive_for(&shared, 2, run).is_none());
+    assert_eq!(phases(&shared), [(1, "audited"), (2, "serving")]);
+    assert!(refused(&shared, Goal::Finish).contains("does not serve"));
+    carry_out(&shared, order(Goal::RollBack)).unwrap();
+    assert_eq!(phases(&shared), [(1, "serving"), (2, "kept")]);
+    assert!(refused(&shared, Goal::Finish).contains("does not serve"));
 }
 
 #[test]
