@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use web::Who;
+use table::{AccessPattern, Call};
+use web::{App, Who};
+use xtask::infra::function::resource;
 use xtask::infra::{shared, system};
 
 mod alarms;
@@ -345,6 +347,23 @@ fn statements() -> Vec<(String, Value)> {
 fn own_statements(role: &Value) -> impl Iterator<Item = &Value> {
     let policies = role["Properties"]["Policies"].as_array().unwrap();
     policies.iter().flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().unwrap())
+}
+
+/// Returns the statements about a service in the policies of functions, each with the function.
+fn statements_on<'a>(template: &'a Value, service: &str) -> Vec<(String, &'a Value)> {
+    let roles = of_type(template, "AWS::IAM::Role").map(|(name, _)| (name, &template["Resources"][name]));
+    let statements = roles.flat_map(|(name, role)| own_statements(role).map(move |statement| (name, statement)));
+    let is_on = |statement: &Value| texts(&statement["Action"]).iter().any(|action| action.starts_with(service));
+    let on_service = statements.filter(|(_, statement)| is_on(statement));
+    on_service.map(|(name, statement)| (name.strip_suffix("Role").unwrap_or(name).to_owned(), statement)).collect()
+}
+
+/// Returns the declared calls of a system, each with its function.
+fn declared_calls(app: &App) -> impl Iterator<Item = (String, &'static Call)> {
+    let routes = app.routes().map(|route| (route.name(), route.declared_patterns()));
+    let handlers = app.event_handlers().iter().map(|own| (own.name(), own.declared_patterns()));
+    let calls = |patterns: &'static [&'static AccessPattern]| patterns.iter().flat_map(|pattern| pattern.calls);
+    routes.chain(handlers).flat_map(move |(name, patterns)| calls(patterns).map(move |call| (resource(name, ""), call)))
 }
 
 /// A text, a reference, or a text with references in it, as one text.

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use table::Call;
 
-use super::{members, of_type, own_statements, queue_mappings, systems, text, texts};
+use super::{declared_calls, of_type, queue_mappings, statements_on, systems, text, texts};
 
 /// Six times the timeout is AWS's recommendation, and so are five deliveries.
 #[test]
@@ -48,43 +49,28 @@ fn message_that_fails_is_delivered_five_times_and_kept_for_14_days() {
 fn queue_is_read_by_its_handler_alone_and_written_as_declared() {
     for (declared, (system, template)) in xtask::systems::all().iter().zip(systems()) {
         let (mut receive, mut send) = (BTreeSet::new(), BTreeSet::new());
-        for (role, resource) in members(&template["Resources"]).filter(|(_, it)| it["Type"] == "AWS::IAM::Role") {
-            for statement in own_statements(resource) {
-                let actions = texts(&statement["Action"]);
-                if !actions.iter().any(|action| action.starts_with("sqs:")) {
-                    continue;
-                }
-                let target = text(&statement["Resource"]);
-                if actions == ["sqs:SendMessage"] {
-                    send.insert((role.replace("Role", ""), target));
-                } else {
-                    assert_eq!(
-                        actions,
-                        ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
-                        "{role}"
-                    );
-                    receive.insert((role.replace("Role", "Function"), target));
-                }
+        for (function, statement) in statements_on(&template, "sqs:") {
+            let (actions, target) = (texts(&statement["Action"]), text(&statement["Resource"]));
+            if actions == ["sqs:SendMessage"] {
+                send.insert((function, target));
+            } else {
+                let expected = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
+                assert_eq!(actions, expected, "{function}");
+                receive.insert((format!("{function}Function"), target));
             }
         }
         let expected = queue_mappings(&template)
             .map(|(_, mapping)| (text(&mapping["FunctionName"]["Ref"]), text(&mapping["EventSourceArn"])));
         assert_eq!(receive, expected.collect(), "{system}");
 
-        let routes = declared.app.routes().map(|route| (route.name(), route.declared_patterns()));
-        let handlers = declared.app.event_handlers().iter().map(|own| (own.name(), own.declared_patterns()));
-        let mut senders = BTreeSet::new();
-        for (name, patterns) in routes.chain(handlers) {
-            for call in patterns.iter().flat_map(|pattern| pattern.calls) {
-                if let table::Call::Queue { queue } = call {
-                    let (first, rest) = name.split_at(1);
-                    let arn =
-                        format!("arn:${{AWS::Partition}}:sqs:${{AWS::Region}}:${{AWS::AccountId}}:${{Prefix}}{queue}");
-                    senders.insert((format!("{}{rest}", first.to_uppercase()), arn));
-                }
+        let senders = declared_calls(&declared.app).filter_map(|(function, call)| match call {
+            Call::Queue { queue } => {
+                let queues = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:${Prefix}";
+                Some((function, format!("{queues}{queue}")))
             }
-        }
-        assert_eq!(send, senders, "{system}");
+            _ => None,
+        });
+        assert_eq!(send, senders.collect(), "{system}");
         let url = &template["Globals"]["Function"]["Environment"]["Variables"]["CAIRN_QUEUES"];
         assert_eq!(url.is_null(), send.is_empty(), "{system}");
     }

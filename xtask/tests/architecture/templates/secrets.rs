@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
+use table::Call;
+use xtask::infra::function::resource;
 
-use super::{members, of_type, own_statements, systems, text, texts};
+use super::{declared_calls, of_type, statements_on, systems, text, texts};
 
 #[test]
 fn secret_is_generated_and_kept_and_in_no_environment() {
@@ -33,27 +35,15 @@ fn secret_is_read_as_declared_and_changed_by_no_function() {
     for (declared, (system, template)) in xtask::systems::all().iter().zip(systems()) {
         let app = &declared.app;
         let mut readers = BTreeSet::new();
-        for (role, resource) in members(&template["Resources"]).filter(|(_, it)| it["Type"] == "AWS::IAM::Role") {
-            for statement in own_statements(resource) {
-                let actions = texts(&statement["Action"]);
-                if actions.iter().any(|action| action.starts_with("secretsmanager:")) {
-                    assert_eq!(actions, ["secretsmanager:GetSecretValue"], "{system}: {role}");
-                    let secret = text(&statement["Resource"]["Fn::GetAtt"][0]);
-                    assert_eq!(template["Resources"][&secret]["Type"], "AWS::SecretsManager::Secret", "{role}");
-                    readers.insert(role.strip_suffix("Role").unwrap_or(role).to_owned());
-                }
-            }
+        for (function, statement) in statements_on(&template, "secretsmanager:") {
+            assert_eq!(texts(&statement["Action"]), ["secretsmanager:GetSecretValue"], "{system}: {function}");
+            let secret = text(&statement["Resource"]["Fn::GetAtt"][0]);
+            assert_eq!(template["Resources"][&secret]["Type"], "AWS::SecretsManager::Secret", "{function}");
+            readers.insert(function);
         }
-        let reads = |patterns: &[&table::AccessPattern]| {
-            patterns.iter().flat_map(|pattern| pattern.calls).any(|call| matches!(call, table::Call::Secret { .. }))
-        };
-        let verifies = app.own_issuer().is_some();
-        let routes = app.routes().filter(|route| verifies || reads(route.declared_patterns())).map(web::Route::name);
-        let handlers = app.event_handlers().iter().filter(|own| reads(own.declared_patterns())).map(|own| own.name());
-        let capital = |name: &str| {
-            let (first, rest) = name.split_at(1);
-            format!("{}{rest}", first.to_uppercase())
-        };
-        assert_eq!(readers, routes.chain(handlers).map(capital).collect(), "{system}");
+        let reads = declared_calls(app).filter(|(_, call)| matches!(call, Call::Secret { .. }));
+        // A system that issues tokens verifies them in each route.
+        let verifying = app.routes().filter(|_| app.own_issuer().is_some()).map(|route| resource(route.name(), ""));
+        assert_eq!(readers, reads.map(|(function, _)| function).chain(verifying).collect(), "{system}");
     }
 }
