@@ -69,7 +69,7 @@ async fn each_change_is_an_event() {
     let invitations = format!("{agency}/invitations");
     root.post(&invitations, invitation("hal@example.org")).await.is(201);
     root.delete(&format!("{invitations}/{}", hash("hal@example.org"))).await.is(204);
-    let hal = stage.somebody("hal", Some("hal@example.org")).await;
+    let hal = stage.person("hal", Some("hal@example.org")).await;
     for answer in ["decline", "accept"] {
         root.post(&invitations, invitation("hal@example.org")).await.is(201);
         let answered = hal.post(&format!("/agencies/me/invitations/{id}/{answer}"), json!({})).await;

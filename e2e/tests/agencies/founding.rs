@@ -22,7 +22,7 @@ async fn agency_is_created_once_with_its_first_administrator() {
     assert_eq!((made["status"].as_str(), made["members"].as_u64()), (Some("pending"), Some(1)));
     let agency = made.header("location").to_owned();
     stage.root.post("/agencies", json!({ "name": "Another" })).once("one").await.refused(422, "key-reused");
-    let fay = stage.somebody("fay", None).await;
+    let fay = stage.person("fay", None).await;
     assert_eq!(fay.get(&agency).await.is(200)["role"], "admin");
     // A first administrator changes nothing before the agency is active.
     fay.patch(&agency, json!({ "name": "Mine" })).await.refused(409, "agency-inactive");

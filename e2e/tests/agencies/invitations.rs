@@ -42,10 +42,10 @@ async fn accepting_twice_returns_the_membership() {
     let made = stage.ann.post(INVITATIONS, invitation("Eve@Example.ORG")).await.is(201);
     assert_eq!((made["address"].as_str(), made["status"].as_str()), (Some("eve@example.org"), Some("pending")));
     assert_eq!(made.header("location"), format!("{INVITATIONS}/{}", hash("eve@example.org")));
-    let unverified = stage.somebody("eve", None).await;
+    let unverified = stage.person("eve", None).await;
     assert_eq!(unverified.get("/agencies/me/invitations").await.is(200)["items"], json!([]));
     unverified.post(ACCEPT, json!({})).await.refused(404, "not-found");
-    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    let eve = stage.person("eve", Some("eve@example.org")).await;
     let mine = eve.get("/agencies/me/invitations").await.is(200);
     assert_eq!((mine.each("agencyId"), mine.each("name")), (vec![&json!("n")], vec![&json!("North Rescue")]));
     let (one, other) = join!(async { eve.post(ACCEPT, json!({})).await }, async { eve.post(ACCEPT, json!({})).await });
@@ -65,7 +65,7 @@ async fn accepting_twice_returns_the_membership() {
 /// As far as it is known whose the address is: by an invitation to it that was accepted.
 async fn invitation_of_a_member_s_address_is_refused() {
     let stage = Stage::new().await;
-    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    let eve = stage.person("eve", Some("eve@example.org")).await;
     stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
     eve.post(ACCEPT, json!({})).await.is(201);
     stage.ann.post(INVITATIONS, invitation("Eve@Example.ORG")).await.refused(409, "exists");
@@ -76,12 +76,12 @@ async fn invitation_of_a_member_s_address_is_refused() {
     stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.refused(409, "invited");
     // Nobody knows the address of who was added, until an invitation to it is accepted.
     stage.ann.post("/agencies/n/members", json!({ "idpid": "idp:fay" })).await.is(201);
-    let fay = stage.somebody("fay", Some("fay@example.org")).await;
+    let fay = stage.person("fay", Some("fay@example.org")).await;
     stage.ann.post(INVITATIONS, invitation("fay@example.org")).await.is(201);
     fay.post(ACCEPT, json!({})).await.is(200);
     stage.ann.post(INVITATIONS, invitation("fay@example.org")).await.refused(409, "exists");
     // An address may become another person's.
-    let gil = stage.somebody("gil", Some("fay@example.org")).await;
+    let gil = stage.person("gil", Some("fay@example.org")).await;
     stage.ann.delete("/agencies/n/members/idp:fay").await.is(204);
     stage.ann.post(INVITATIONS, invitation("fay@example.org")).await.is(201);
     gil.post(ACCEPT, json!({})).await.is(201);
@@ -92,7 +92,7 @@ async fn invitation_of_a_member_s_address_is_refused() {
 async fn expired_invitation_cannot_be_accepted() {
     let stage = Stage::new().await;
     stage.ann.post(INVITATIONS, json!({ "address": "eve@example.org", "days": 1 })).await.is(201);
-    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    let eve = stage.person("eve", Some("eve@example.org")).await;
     stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.refused(409, "invited");
     stage.cairn.clock.advance(Duration::from_secs(25 * 3600));
     let path = format!("{INVITATIONS}/{}", hash("eve@example.org"));
@@ -114,7 +114,7 @@ async fn expired_invitation_cannot_be_accepted() {
 
 async fn against(rounds: usize) {
     let stage = Stage::new().await;
-    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    let eve = stage.person("eve", Some("eve@example.org")).await;
     let path = format!("{INVITATIONS}/{}", hash("eve@example.org"));
     let (mut accepted, mut revoked) = (0, 0);
     for round in 0..rounds {
@@ -142,7 +142,7 @@ async fn a_hundred_join() {
     for number in 0..100 {
         let address = format!("p{number}@example.org");
         stage.ann.post(INVITATIONS, invitation(&address)).await.is(201);
-        people.push(stage.somebody(&format!("p{number}"), Some(&address)).await);
+        people.push(stage.person(&format!("p{number}"), Some(&address)).await);
     }
     let conflicts = stage.cairn.conflicts(0.2);
     let joined = join_all(people.iter().map(|person| async { person.post(ACCEPT, json!({})).await })).await;
@@ -158,7 +158,7 @@ async fn a_hundred_join() {
 
 async fn replaced_invitation_gives_the_new_role() {
     let stage = Stage::new().await;
-    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    let eve = stage.person("eve", Some("eve@example.org")).await;
     let path = format!("{INVITATIONS}/{}", hash("eve@example.org"));
     let invited = |role: &str| json!({ "address": "eve@example.org", "role": role });
     for round in 0..20 {
@@ -194,7 +194,7 @@ async fn long_token_name_is_cut_to_the_display_name() {
 async fn member_who_accepts_keeps_the_role() {
     let stage = Stage::new().await;
     stage.ann.post(INVITATIONS, invitation("ann@example.org")).await.is(201);
-    let ann = stage.somebody("ann", Some("ann@example.org")).await;
+    let ann = stage.person("ann", Some("ann@example.org")).await;
     let kept = ann.post(ACCEPT, json!({})).await.is(200);
     assert_eq!(kept["role"], "admin");
     let path = format!("{INVITATIONS}/{}", hash("ann@example.org"));
@@ -242,7 +242,7 @@ async fn removed_member_cannot_accept_an_older_invitation() {
     let as_admin = json!({ "address": "eve@example.org", "role": "admin" });
     stage.ann.post(INVITATIONS, as_admin).await.is(201);
     stage.ann.post("/agencies/n/members", json!({ "idpid": "idp:eve" })).await.is(201);
-    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    let eve = stage.person("eve", Some("eve@example.org")).await;
     stage.ann.delete("/agencies/n/members/idp:eve").await.is(204);
     eve.post(ACCEPT, json!({})).await.refused(409, "invitation-settled");
     eve.post(DECLINE, json!({})).await.refused(409, "invitation-settled");

@@ -153,7 +153,7 @@ async fn suspended_member_sees_nothing_of_the_agency() {
     same(stage.bob.get("/agencies/search?entity=member&agencyId=n").await);
     assert_eq!(stage.bob.get("/agencies/search?q=north").await.is(200)["items"], json!([]));
     assert_eq!(stage.bob.get("/agencies/me/agencies").await.is(200)["items"], json!([]));
-    let invited = stage.somebody("bob", Some("bob@example.org")).await;
+    let invited = stage.person("bob", Some("bob@example.org")).await;
     ann.post("/agencies/n/invitations", invitation("bob@example.org")).await.is(201);
     assert_eq!(invited.get("/agencies/me/invitations").await.is(200)["items"], json!([]));
     same(invited.post("/agencies/me/invitations/n/accept", json!({})).await);

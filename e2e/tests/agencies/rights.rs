@@ -12,7 +12,7 @@ tests! { rights:
 
 async fn caller_without_agencies_finds_nothing() {
     let stage = Stage::new().await;
-    let none = stage.somebody("fay", Some("fay@example.org")).await;
+    let none = stage.person("fay", Some("fay@example.org")).await;
     for path in ["/agencies/me/agencies", "/agencies/me/invitations", "/agencies/search?q=north"] {
         assert_eq!(none.get(path).await.is(200)["items"], json!([]), "{path}");
     }

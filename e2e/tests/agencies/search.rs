@@ -68,7 +68,7 @@ async fn search_finds_members_of_one_agency_only() {
     stage.cay.get("/agencies/search?entity=member&agencyId=n").await.refused(404, "not-found");
     stage.bob.get("/agencies/search?entity=member&agencyId=none").await.refused(404, "not-found");
     stage.bob.get("/agencies/search?entity=member").await.faulty(&["agencyId"]);
-    // Removed, somebody is not found any more, by themselves neither.
+    // A removed member is not found any more, not even by that person.
     stage.ann.delete("/agencies/n/members/idp:bob").await.is(204);
     stage.bob.get("/agencies/search?entity=member&agencyId=n").await.refused(404, "not-found");
     assert_eq!(found(&search(&stage, &stage.bob, "").await), Vec::<&str>::new());

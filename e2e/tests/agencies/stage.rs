@@ -41,9 +41,9 @@ impl Stage {
         Self { root, ann, bob, cay, dee, cairn }
     }
 
-    /// Somebody who is in no agency, with this verified address.
-    pub async fn somebody(&self, subject: &str, address: Option<&str>) -> User {
-        self.cairn.person("somebody", Person { address, ..idp(subject) }).await
+    /// Returns the user of a person with this verified address.
+    pub async fn person(&self, subject: &str, address: Option<&str>) -> User {
+        self.cairn.person("person", Person { address, ..idp(subject) }).await
     }
 
     pub fn table(&self) -> Table {

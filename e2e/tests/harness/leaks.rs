@@ -89,7 +89,7 @@ pub fn check(method: &Method, path: &str, answer: &Answer) {
         keep(&text, || format!("the response to {}", answer.request));
     }
     let own = path.starts_with("/chat/me") || (method == Method::POST && path == "/chat/users" && answer.status == 201);
-    assert!(own || !text.contains(ADDRESS), "somebody's address in a response: {}", answer.told());
+    assert!(own || !text.contains(ADDRESS), "the address of a person in a response: {}", answer.told());
 }
 
 /// Asserts that a frame of a socket has no secret.

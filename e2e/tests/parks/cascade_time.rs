@@ -79,7 +79,7 @@ async fn begun() -> (Cairn, User, String) {
     (cairn, admin, job)
 }
 
-/// Whether somebody holds the lease of a job.
+/// Whether a worker holds the lease of a job.
 async fn is_held(cairn: &Cairn, job: &str) -> bool {
     let id = job.rsplit('/').next().unwrap();
     let due = cairn.table().get(&format!("job::{id}"), "due").await.unwrap();

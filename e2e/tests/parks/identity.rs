@@ -66,7 +66,7 @@ async fn token_with_a_wrong_claim_returns_401() {
         ("a part too many", format!("{token}.{signature}")),
         ("cut short", token[..token.len() - 1].to_owned()),
     ];
-    // Signed by somebody else, who claims to be our issuer.
+    // Signed with another key, in the name of our issuer.
     let stranger = SigningKey::generate().unwrap();
     let own = Claims {
         iss: claims["iss"].as_str().unwrap().to_owned(),

@@ -53,7 +53,7 @@ fn camp_number(number: usize) -> String {
     format!("facility::bcparks_1/campground::{number}")
 }
 
-/// The sort keys of the second ends that somebody sees at an item.
+/// Returns the sort keys of the second ends that a user sees at an item.
 pub async fn seen(user: &User, item: &str) -> Vec<String> {
     let pages = user.pages(&format!("{LIST}/{item}"), 100).await;
     pages.iter().flat_map(|page| page.each("sk2")).map(|sk| sk.as_str().unwrap().to_owned()).collect()

@@ -95,7 +95,7 @@ const BELOW: [&str; 6] = [
     "/parks/products/bcparks_1/dayuse/1/2",
 ];
 
-/// Every relationship of the tree from both of its ends, as somebody sees it.
+/// Counts the relationships of the tree that a user sees, each from both of its ends.
 async fn related(user: &User) -> usize {
     let mut count = 0;
     for (one, other) in TREE {

@@ -78,7 +78,7 @@ impl Stage {
         (read["members"].as_u64().unwrap(), read["admins"].as_u64().unwrap())
     }
 
-    async fn somebody(&self, wanted: &'static str) -> User {
+    async fn sample_person(&self, wanted: &'static str) -> User {
         let (kind, person) = PEOPLE.into_iter().find(|(kind, _)| *kind == wanted).unwrap();
         self.cairn.person(kind, person).await
     }
@@ -96,12 +96,12 @@ async fn second_load_creates_no_agency() {
     let moorland = stage.path("Moorland Avalanche Service").await;
     assert_eq!(stage.counts(&moorland).await, (2, 1));
     for (kind, role) in [("agency-admin", "admin"), ("agency-member", "member")] {
-        let read = stage.somebody(kind).await.get(&moorland).await.is(200);
+        let read = stage.sample_person(kind).await.get(&moorland).await.is(200);
         assert_eq!(read["role"], role);
     }
-    let invited = stage.somebody("agency-invitee").await.get("/agencies/me/invitations").await.is(200);
+    let invited = stage.sample_person("agency-invitee").await.get("/agencies/me/invitations").await.is(200);
     assert_eq!(invited.each("name"), [&json!("Moorland Avalanche Service")]);
-    stage.somebody("platform-admin").await.get("/agencies").await.is(200);
+    stage.sample_person("platform-admin").await.get("/agencies").await.is(200);
 }
 
 async fn changed_sample_agencies_are_kept() {
@@ -112,7 +112,7 @@ async fn changed_sample_agencies_are_kept() {
     root.patch(&rescue, json!({ "name": "Valley Rescue" })).await.is(200);
     root.post(&format!("{rescue}/activate"), json!({})).await.is(200);
     let moorland = stage.path("Moorland Avalanche Service").await;
-    let invitee = stage.somebody("agency-invitee").await;
+    let invitee = stage.sample_person("agency-invitee").await;
     let invitation = moorland.replace("/agencies/", "/agencies/me/invitations/");
     invitee.post(&format!("{invitation}/decline"), json!({})).await.is(200);
     root.post(&format!("{moorland}/deactivate"), json!({})).await.is(200);

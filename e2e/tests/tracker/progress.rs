@@ -31,7 +31,7 @@ const SHORT: Duration = Duration::from_secs(4);
 /// On a machine that is busy with something else, a step may need more.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A DynamoDB before which somebody asks for work whenever its record was written, ahead of its worker's answer.
+/// A DynamoDB before which a user gets the job whenever its record was written, ahead of its worker's answer.
 struct Asking {
     target: String,
     user: User,
