@@ -24,7 +24,7 @@ use crate::timing::Times;
 /// The number of items, unless `CAIRN_BENCH_ITEMS` has another.
 const ITEMS: usize = 100_000;
 
-/// The rounds, unless there are more items, whose figures vary less.
+/// The rounds with at most [`ITEMS`]. With more items there is one, since its figures vary less.
 const ROUNDS: usize = 3;
 
 /// The items of one `BatchWriteItem`, and the records of one event from which bulk requests are made.
@@ -48,7 +48,8 @@ pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> 
     platform.caught_up().await;
     let bulks = bulks(&platform, items).await?;
     let [mut scans, mut raws, mut fills] = [(); 3].map(|()| Times::default());
-    for _ in 0..if items > ITEMS { 1 } else { ROUNDS } {
+    let rounds = if items > ITEMS { 1 } else { ROUNDS };
+    for _ in 0..rounds {
         scans.add(scan(&platform, items).await?);
         raws.add(write_raw(&platform, &bulks, items).await?);
         fills.add(rebuild(&platform).await?);

@@ -66,7 +66,7 @@ impl Change {
             "agencyId": self.agency,
             "subject": self.subject,
             "at": rfc3339(time),
-            // The stream's number is the same in each delivery, and grows with each change of the item.
+            // The stream's number grows with each change of the item, while a foreign write may keep the revision.
             "key": format!("{}@{}", record.key.document_id(), record.sequence),
         });
         for (name, value) in [("status", &self.status), ("role", &self.role)] {
