@@ -1,6 +1,7 @@
 //! The tests of tracker, one file for each theme.
 
 mod cancelled;
+mod changes;
 mod concurrent;
 mod costs;
 mod crashes;
@@ -31,6 +32,7 @@ pub fn tests() -> Vec<Test> {
     let themes = [
         grid::tests(),
         cancelled::tests(),
+        changes::tests(),
         concurrent::tests(),
         costs::tests(),
         crashes::tests(),

@@ -53,7 +53,7 @@ export interface Secret {
 
 export type Source =
   | { kind: 'streams'; handler: string; filtered: boolean }
-  | { kind: 'records'; handler: string; batch: number }
+  | { kind: 'records'; handler: string; batch: number; filtered: boolean }
   | { kind: 'objects'; handler: string; bucket: string; prefix: string }
   | ({ kind: 'queue'; handler: string } & Queue)
   | { kind: 'schedule'; handler: string; everyMinutes: number }

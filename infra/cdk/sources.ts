@@ -58,17 +58,14 @@ export function sources(stack: SystemStack, system: System, operation: Operation
     switch (source.kind) {
       case 'streams':
         for (const read of stack.mirrored) {
-          const filters = read.documents.map((pattern) => ({ pattern }));
-          stream(stack, operation, lambda, read, {
-            batchSize: 1000,
-            parallelizationFactor: 2,
-            filterCriteria: source.filtered ? { filters } : undefined,
-          });
+          const filterCriteria = filters(read, source.filtered);
+          stream(stack, operation, lambda, read, { batchSize: 1000, parallelizationFactor: 2, filterCriteria });
         }
         break;
       case 'records':
         for (const read of stack.streamed) {
-          stream(stack, operation, lambda, read, { batchSize: source.batch, parallelizationFactor: 1 });
+          const filterCriteria = filters(read, source.filtered);
+          stream(stack, operation, lambda, read, { batchSize: source.batch, parallelizationFactor: 1, filterCriteria });
         }
         break;
       case 'objects':
@@ -114,6 +111,11 @@ function stream(
     metricsConfig: { metrics: ['EventCount'] },
     ...settings,
   });
+}
+
+// The filter of the keys that may have documents, for a reader that has one.
+function filters({ documents }: Streamed, filtered: boolean) {
+  return filtered ? { filters: documents.map((pattern) => ({ pattern })) } : undefined;
 }
 
 // The resource that maps a table's stream to a function.

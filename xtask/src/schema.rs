@@ -64,10 +64,11 @@ pub fn resources(system: &System) -> String {
                     "| event handler | {handler} | for records of every searchable table with a stream{of} |"
                 )
             }
-            EventSource::Records { handler } => {
+            EventSource::Records { handler, filtered } => {
+                let of = if *filtered { ", of keys that have documents" } else { "" };
                 writeln!(
                     text,
-                    "| event handler | {handler} | for records of every table with a stream, beside the mirror |"
+                    "| event handler | {handler} | for records of every table with a stream{of}, beside the mirror |"
                 )
             }
             EventSource::Objects { bucket, prefix, handler } => {

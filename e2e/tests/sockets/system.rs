@@ -54,7 +54,7 @@ pub static SYSTEM: System = System {
     secrets: &[],
     sources: &[
         EventSource::Streams { handler: "mirror", filtered: false },
-        EventSource::Records { handler: "count" },
+        EventSource::Records { handler: "count", filtered: false },
         EventSource::Socket { connect: "connect", disconnect: "disconnect", receive: "receive" },
     ],
 };

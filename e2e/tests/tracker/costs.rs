@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use tracker::schema::{LOG_CHANGES, TRACKER};
 
 use super::fixture::{Fixture, PROJECT, TENANT, platform_admin};
 use crate::harness::Setup;
@@ -66,6 +67,13 @@ async fn each_access_pattern_costs_what_is_recorded() {
     costs.of("set the next number", ada.put(&format!("{PROJECT}/next-number"), next), 204).await;
     costs.of("a page of 5 issues by an attribute", ann.get(&format!("{PROJECT}/grid?sort=xattrib-3fe6")), 200).await;
     costs.of("a page of 5 issues, counted", ann.get(&format!("{PROJECT}/grid?count=true")), 200).await;
+    fixture.cairn.caught_up().await;
+    let changes = ann.get(&format!("{PROJECT}/changes?since=3"));
+    costs.of("7 changes of 2 issues", changes, 200).await;
+    let table = fixture.cairn.table_of(&TRACKER);
+    let record = table.insert_record(&table.get("issue-020e", "project-35e9").await.unwrap(), 0);
+    let record = json!({ "Records": [record] });
+    costs.of_event("log a change", &fixture.cairn, app, (LOG_CHANGES, &record), Duration::ZERO).await;
     let there = json!({ "project": pens.rsplit('/').next() });
     costs.of("move an issue", ann.post(&format!("{issue}/move"), there), 200).await;
     let issue = issue.replace(PROJECT, &pens);
@@ -107,6 +115,8 @@ async fn each_access_pattern_costs_what_is_recorded() {
     costs.of("create a job for lower numbers", ada.put(&format!("{PROJECT}/next-number"), lower), 202).await;
     let later = Duration::from_secs(90);
     costs.of_event("a batch of a due job", &fixture.cairn, app, ("runJobs", &json!({})), later).await;
+    // The deletion also deletes the project's changes.
+    fixture.cairn.caught_up().await;
     costs.of("delete a project with 6 issues", ada.delete(&format!("{PROJECT}?cascade=true")), 204).await;
     costs.of("delete a tenant without projects", pat.delete(&format!("{zoo}?cascade=true")), 204).await;
     costs.of("the health of the system", ada.get("/tracker/health"), 200).await;

@@ -115,8 +115,12 @@ impl Project {
             }
         }
         self.items.iter().any(|item| {
-            let work = item["SK"].as_s().is_ok_and(|sk| sk.starts_with("job-"));
-            !work && item.values().any(|value| says(value, what))
+            let sk = item["SK"].as_s().unwrap();
+            // The changes of a project list its deleted issues for 30 days.
+            let says_of = |(name, value): (&String, &AttributeValue)| {
+                !(sk.starts_with("change-") && name == "Issue") && says(value, what)
+            };
+            !sk.starts_with("job-") && item.iter().any(says_of)
         })
     }
 }

@@ -12,7 +12,7 @@ pub static SYSTEM: System = System {
     secrets: &[],
     sources: &[
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
-        EventSource::Records { handler: PUBLISH_EVENTS },
+        EventSource::Records { handler: PUBLISH_EVENTS, filtered: false },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
         mirror::REBUILDS,
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },

@@ -28,7 +28,7 @@ pub static SYSTEM: System = System {
         EventSource::Objects { bucket: BUCKET, prefix: "incoming/", handler: STORE_PICTURE },
         EventSource::Queue { name: QUEUE, handler: RUN_JOB },
         EventSource::Schedule { every_minutes: 1, handler: ::jobs::RUN_JOBS },
-        EventSource::Records { handler: TELL },
+        EventSource::Records { handler: TELL, filtered: false },
         EventSource::Queue { name: FAN_OUT_QUEUE, handler: FAN_OUT_REST },
         EventSource::Socket { connect: CONNECT, disconnect: DISCONNECT, receive: RECEIVE },
         EventSource::Schedule { every_minutes: 1440, handler: APPLY_RETENTION },

@@ -54,6 +54,16 @@ pub const ISSUES: AccessPattern = AccessPattern::new("issues", &[TABLE.batch_get
 /// The gates of a project, which count its issues.
 pub const TOTALS: AccessPattern = AccessPattern::new("totals", &[TABLE.query()]);
 
+/// The changes of a project's issues, and their number.
+pub const CHANGES: AccessPattern = AccessPattern::new("changes", &[TABLE.get(), TABLE.query()]);
+
+/// The issues of changes, as the table has them after these.
+pub const CHANGED_ISSUES: AccessPattern = AccessPattern::new("changedIssues", &[TABLE.batch_get()]);
+
+/// New entries of a project's changes, with their number, while the project is not being deleted.
+pub const LOG_CHANGES: AccessPattern =
+    AccessPattern::new("logChanges", &[TABLE.get(), TABLE.check(), TABLE.put(), TABLE.update()]);
+
 /// An issue with all its rows.
 pub const ISSUE_ROWS: AccessPattern = AccessPattern::new("issueRows", &[TABLE.query()]);
 
@@ -148,7 +158,7 @@ pub const DELETE_ATTRIBUTE_STEP: AccessPattern = AccessPattern::new(
 /// A step of a project's deletion with its checkpoint.
 pub const PROJECT_STEP: AccessPattern = AccessPattern::new(
     "projectStep",
-    &[TABLE.query_index(INDEX), TABLE.batch_get(), TABLE.update(), TABLE.delete(), TABLE.batch_delete()],
+    &[TABLE.query(), TABLE.query_index(INDEX), TABLE.batch_get(), TABLE.update(), TABLE.delete(), TABLE.batch_delete()],
 );
 
 /// A step of a tenant's deletion with its checkpoint. Each project is deleted by a job of its own.

@@ -10,6 +10,7 @@ use crate::access::{
     ISSUES, KEEP_FAULTS, LEASE, LOAD_SEEN, OF_TENANT, PROJECT, PROJECT_STEP, READ_IMPORT, SAVE_SEEN, SEARCH,
     TENANT_STEP, TOTALS, UNDO_STEP, UPDATE_ISSUE, WRITE_EXPORT, WRITE_ISSUE,
 };
+use crate::changes;
 use crate::documents::Tracker;
 use crate::jobs::{self, TrackerJobs};
 
@@ -85,6 +86,7 @@ pub fn handlers() -> Vec<EventHandler> {
         mirror::create_index::<Tracker>(),
         mirror::sweep::<Tracker>(),
         mirror::audit_index::<Tracker>(),
+        changes::log::handler(),
         // `runJob` resumes an import that it does not finish in its time.
         EventHandler::new("startImport", jobs::start_import)
             .patterns(IMPORT)

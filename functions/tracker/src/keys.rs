@@ -4,7 +4,7 @@ use jobs::JobId;
 use table::Idpid;
 use table::part::Number;
 
-use crate::names::{AttributeId, GateNumber, IssueId, ProjectId, TenantId};
+use crate::names::{AttributeId, ChangeNumber, GateNumber, IssueId, ProjectId, TenantId};
 
 table::key! {
     pub struct TenantKey { tenant: TenantId }
@@ -76,6 +76,20 @@ table::key! {
     pub struct GateKey { project: ProjectId, gate: GateNumber }
     pk "gate-{project}"
     sk "{gate}"
+}
+
+table::key! {
+    /// Counts the changes of a project's issues.
+    pub struct ChangeCountKey { project: ProjectId }
+    pk "changes-{project}"
+    sk "*"
+}
+
+table::key! {
+    /// A change of an issue in the order of its project.
+    pub struct ChangeKey { project: ProjectId, change: ChangeNumber }
+    pk "changes-{project}"
+    sk "change-{change}"
 }
 
 table::key! {
@@ -158,6 +172,8 @@ mod tests {
         for gate in GateNumber::all() {
             check("gate", GateKey { project, gate });
         }
+        check("changeCount", ChangeCountKey { project });
+        check("change", ChangeKey { project, change: ChangeNumber(12) });
         check("job", JobKey { tenant, job });
         check("jobDue", JobDueKey { job });
         let (user, slot): (Idpid, _) = ("local:a~23b".parse().unwrap(), Number(29));

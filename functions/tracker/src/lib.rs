@@ -5,6 +5,7 @@ mod attributes;
 pub mod audit;
 mod authorization;
 mod by_name;
+mod changes;
 pub mod documents;
 mod events;
 mod exports;

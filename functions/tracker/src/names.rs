@@ -179,6 +179,27 @@ impl FromStr for GateNumber {
 
 impl KeyPart for GateNumber {}
 
+/// The number of a change in its project, from 1. In keys it has 15 digits, so that they sort by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChangeNumber(pub u64);
+
+impl fmt::Display for ChangeNumber {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:015}", self.0)
+    }
+}
+
+impl FromStr for ChangeNumber {
+    type Err = NotAPart;
+
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        let change = text.parse().ok().map(Self);
+        change.filter(|change| change.to_string() == text).ok_or(NotAPart("15 digits"))
+    }
+}
+
+impl KeyPart for ChangeNumber {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +213,13 @@ mod tests {
         for text in ["issue-020E", "issue-", "020e", "project-020e", "issue-20e", "issue-+20e", "issue-é", &upper] {
             assert_eq!(IssueId::parse_id(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn changes_sort_by_their_numbers() {
+        let texts: Vec<String> = [0, 9, 10, 999_999_999_999_999].map(|number| ChangeNumber(number).to_string()).into();
+        assert!(texts.is_sorted() && texts.iter().all(|text| text.parse::<ChangeNumber>().is_ok()), "{texts:?}");
+        assert!("12".parse::<ChangeNumber>().is_err() && "+00000000000012".parse::<ChangeNumber>().is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use web::Route;
 
-use crate::{attributes, exports, grid, imports, issues, jobs, members, people, projects, search, tenants};
+use crate::{attributes, changes, exports, grid, imports, issues, jobs, members, people, projects, search, tenants};
 
 pub fn all() -> Vec<Route> {
     vec![
@@ -27,6 +27,7 @@ pub fn all() -> Vec<Route> {
         projects::delete::route(),
         issues::next_number::route(),
         grid::list::route(),
+        changes::list::route(),
         attributes::create::route(),
         attributes::update::route(),
         attributes::delete::route(),

@@ -3,8 +3,9 @@
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
 
 use crate::keys::{
-    AttributeKey, BlankRowKey, CounterKey, DirectoryKey, GateKey, IssueDueKey, IssueKey, JobDueKey, JobKey, MemberKey,
-    PersonSlotKey, ProjectKey, ProjectSlotKey, StateRowKey, TenantKey, TenantSlotKey, ValueRowKey, WrittenKey,
+    AttributeKey, BlankRowKey, ChangeCountKey, ChangeKey, CounterKey, DirectoryKey, GateKey, IssueDueKey, IssueKey,
+    JobDueKey, JobKey, MemberKey, PersonSlotKey, ProjectKey, ProjectSlotKey, StateRowKey, TenantKey, TenantSlotKey,
+    ValueRowKey, WrittenKey,
 };
 
 pub static SYSTEM: System = System {
@@ -18,6 +19,7 @@ pub static SYSTEM: System = System {
     sources: &[
         // An issue has a row for each attribute, but only one document.
         EventSource::Streams { handler: mirror::HANDLER, filtered: true },
+        EventSource::Records { handler: LOG_CHANGES, filtered: true },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
         mirror::REBUILDS,
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
@@ -30,6 +32,9 @@ pub static SYSTEM: System = System {
 
 /// The bucket of files that are imported and exported.
 pub const BUCKET: &str = "tracker";
+
+/// The handler of the stream's records that logs the changes of issues.
+pub const LOG_CHANGES: &str = "logChanges";
 
 /// The queue of jobs that begin at once.
 pub const QUEUE: &str = "tracker-jobs";
@@ -61,6 +66,8 @@ pub static TRACKER: Table = Table {
         Entity::never::<StateRowKey>("state"),
         Entity::never::<CounterKey>("counter"),
         Entity::never::<GateKey>("gate"),
+        Entity::never::<ChangeCountKey>("changeCount"),
+        Entity::never::<ChangeKey>("change"),
         Entity::never::<JobKey>("job"),
         Entity::never::<JobDueKey>("jobDue"),
         Entity::never::<TenantSlotKey>("tenantSlot"),

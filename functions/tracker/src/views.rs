@@ -4,9 +4,9 @@ use jobs::JobId;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use table::Idpid;
+use table::{Idpid, Rev};
 use utoipa::ToSchema;
-use web::Problem;
+use web::{EntityTag, Problem};
 
 use crate::audit::Audit;
 use crate::items::{Issue, Member, Project, Role, State, Status, Tenant, Value};
@@ -219,4 +219,20 @@ pub struct GridRow {
     pub updated_at: String,
     /// The entity tag of the issue as `If-Match` takes it, with its quotes.
     pub etag: String,
+}
+
+impl GridRow {
+    pub fn new<'a>(id: IssueId, rev: Option<Rev>, issue: &Issue, columns: impl Iterator<Item = &'a Attribute>) -> Self {
+        Self {
+            id,
+            number: issue.num,
+            name: issue.name.clone(),
+            state: issue.state,
+            values: values(columns, issue),
+            import: issue.import,
+            created_at: issue.audit.created_at.clone(),
+            updated_at: issue.audit.updated_at.clone(),
+            etag: EntityTag::from(rev).to_string(),
+        }
+    }
 }

@@ -87,12 +87,13 @@ impl Sources {
                             running.spawn(run);
                         }
                     }
-                    EventSource::Records { handler } => {
+                    EventSource::Records { handler, filtered } => {
                         let folder = state.path("checkpoints").join(handler);
                         let batch_records = settings.batch_records.min(RECORDS_BATCH as usize);
                         for table in app.system().streams() {
+                            let filter = filtered.then(|| Filter::new(table));
                             let settings = Settings { batch_records, ..settings.clone() };
-                            let reader = Reader { handler, filter: None, client: client.clone(), settings };
+                            let reader = Reader { handler, filter, client: client.clone(), settings };
                             let stream = reader.of_table(app, engines, table, dynoxide.as_deref()).await?;
                             read.push(ReadStream::of(&stream, &folder));
                             let (reach, run) = start(stream, &folder, &stopped)?;

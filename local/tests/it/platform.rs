@@ -33,7 +33,10 @@ static SYSTEM: System = System {
     name: "toys",
     tables: &[&TOYS, &STATE],
     buckets: &[Bucket { name: "toys", expiring: &[] }],
-    sources: &[EventSource::Streams { handler: "mirror", filtered: false }, EventSource::Records { handler: "read" }],
+    sources: &[
+        EventSource::Streams { handler: "mirror", filtered: false },
+        EventSource::Records { handler: "read", filtered: false },
+    ],
     secrets: &[],
 };
 

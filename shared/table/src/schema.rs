@@ -150,8 +150,9 @@ pub enum EventSource {
     /// records of keys that never have documents, which is worthwhile if most items have none.
     Streams { handler: &'static str, filtered: bool },
     /// The records of every table with a stream, for a reader beside the mirror, [`RECORDS_BATCH`] at a time. It has
-    /// positions of its own, so that neither delays the other. DynamoDB supports two readers of a shard.
-    Records { handler: &'static str },
+    /// positions of its own, so that neither delays the other. DynamoDB supports two readers of a shard. `filtered` as
+    /// for the mirror.
+    Records { handler: &'static str, filtered: bool },
     /// The creation of objects under this prefix.
     Objects { bucket: &'static str, prefix: &'static str, handler: &'static str },
     /// The messages of a queue, one in an invocation. A message whose handler fails is delivered again after
@@ -175,7 +176,7 @@ impl EventSource {
     pub fn handlers(&self) -> impl Iterator<Item = &'static str> + use<> {
         let (first, others) = match *self {
             Self::Streams { handler, .. }
-            | Self::Records { handler }
+            | Self::Records { handler, .. }
             | Self::Objects { handler, .. }
             | Self::Queue { handler, .. }
             | Self::Schedule { handler, .. }

@@ -133,7 +133,7 @@ mod tests {
         tables: &[&TOYS],
         buckets: &[],
         secrets: &[],
-        sources: &[EventSource::Records { handler: "read" }],
+        sources: &[EventSource::Records { handler: "read", filtered: false }],
     };
 
     /// Returns a record of Lambda's event about a table with this name.

@@ -73,8 +73,8 @@ fn source(source: &EventSource, functions: &[Function]) -> Value {
         EventSource::Streams { handler, filtered } => {
             json!({ "kind": "streams", "handler": handler, "filtered": filtered })
         }
-        EventSource::Records { handler } => {
-            json!({ "kind": "records", "handler": handler, "batch": RECORDS_BATCH })
+        EventSource::Records { handler, filtered } => {
+            json!({ "kind": "records", "handler": handler, "batch": RECORDS_BATCH, "filtered": filtered })
         }
         EventSource::Objects { bucket, prefix, handler } => {
             json!({ "kind": "objects", "handler": handler, "bucket": bucket, "prefix": prefix })

@@ -14,7 +14,7 @@ pub fn sources(system: &System, function: &Function) -> Map {
     let own = system.sources.iter().filter(|source| source.calls(function.name));
     own.flat_map(|source| match source {
         EventSource::Streams { filtered, .. } => mirror_streams(system, function, *filtered),
-        EventSource::Records { .. } => record_streams(system, function),
+        EventSource::Records { filtered, .. } => record_streams(system, function, *filtered),
         EventSource::Objects { bucket, .. } => objects(system, function, bucket),
         EventSource::Queue { name, .. } => queue(function, name),
         EventSource::Schedule { every_minutes, .. } => schedule(system, function, *every_minutes),
@@ -65,28 +65,25 @@ pub fn statements(system: &System, function: &Function) -> Vec<Node> {
 
 /// Returns one mapping for each table that is mirrored, by the mirror's rules.
 fn mirror_streams(system: &System, function: &Function, filtered: bool) -> Map {
-    let mapping = |table: &'static Table| {
-        let (name, mut mapping) = stream(system, function, table, (BATCH_RECORDS, PARALLEL));
-        if filtered && let Some(properties) = mapping.member("Properties").and_then(Node::members) {
-            let pattern = |pattern: &KeyPattern| map! { "Pattern" => pattern.filter(table).to_string() };
-            let filters = table.documents().iter().map(pattern).collect();
-            properties.push(("FilterCriteria".to_owned(), map! { "Filters" => Node::List(filters) }));
-        }
-        (name, mapping)
-    };
-    system.mirrored().map(mapping).collect()
+    system.mirrored().map(|table| stream(system, function, table, (BATCH_RECORDS, PARALLEL), filtered)).collect()
 }
 
 /// Returns one mapping for each table with a stream, for a reader beside the mirror.
-fn record_streams(system: &System, function: &Function) -> Map {
+fn record_streams(system: &System, function: &Function, filtered: bool) -> Map {
     let settings = (u64::from(RECORDS_BATCH), 1);
-    system.streams().map(|table| stream(system, function, table, settings)).collect()
+    system.streams().map(|table| stream(system, function, table, settings, filtered)).collect()
 }
 
 /// Returns the mapping of a table's stream with the settings that all readers share, its batch size and its concurrent
-/// invocations per shard.
-fn stream(system: &System, function: &Function, table: &Table, (batch, parallel): (u64, u64)) -> (String, Node) {
-    let properties = map! {
+/// invocations per shard. `filtered` drops records of keys that never have documents.
+fn stream(
+    system: &System,
+    function: &Function,
+    table: &Table,
+    (batch, parallel): (u64, u64),
+    filtered: bool,
+) -> (String, Node) {
+    let mut properties = map! {
         "FunctionName" => reference(function.resource("Function")),
         "EventSourceArn" => attribute(resource(table.name, "Table"), "StreamArn"),
         "StartingPosition" => "TRIM_HORIZON",
@@ -100,6 +97,11 @@ fn stream(system: &System, function: &Function, table: &Table, (batch, parallel)
         // The alarm on a mapping that does not poll watches `PolledEventCount`.
         "MetricsConfig" => map! { "Metrics" => list!["EventCount"] },
     };
+    if filtered && let Some(members) = properties.members() {
+        let pattern = |pattern: &KeyPattern| map! { "Pattern" => pattern.filter(table).to_string() };
+        let filters = table.documents().iter().map(pattern).collect();
+        members.push(("FilterCriteria".to_owned(), map! { "Filters" => Node::List(filters) }));
+    }
     (mapping_name(function, table), map! { "Type" => "AWS::Lambda::EventSourceMapping", "Properties" => properties })
 }
 

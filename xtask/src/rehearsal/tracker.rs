@@ -26,6 +26,7 @@ pub const STEPS: &[Step] = &[
     Names("createIssue", "/id", "issue-67d1"),
     // There must be only one such issue, since the order of equal hits is undefined.
     Until("search"),
+    Until("listChanges"),
     Names("createIssue", "/id", "issue-af34"),
     Sample("getIssue"),
     Sample("getIssueByNumber"),

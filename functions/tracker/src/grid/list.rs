@@ -6,7 +6,7 @@ use table::Access;
 use table::search::SearchError;
 use utoipa::ToSchema;
 use web::search::Total;
-use web::{Context, EntityTag, Fault, Json, Limit, Order, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, Fault, Json, Limit, Order, Path, Problem, Query, Route, Sample, problem};
 
 use super::groups::{self, Groups};
 use super::page::{Page, Source};
@@ -19,7 +19,7 @@ use crate::items::{Issue, State};
 use crate::names::AttributeId;
 use crate::project::{Consistency, Gates, Schema};
 use crate::projects::ProjectPath;
-use crate::views::{GridRow, values};
+use crate::views::GridRow;
 
 /// The query string as sent.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -126,17 +126,7 @@ async fn list(
         Source::Table(_) => ServedBy::Table,
         Source::Search(_) => ServedBy::Search,
     };
-    let row = |id, rev, issue: &Issue| GridRow {
-        id,
-        number: issue.num,
-        name: issue.name.clone(),
-        state: issue.state,
-        values: values(columns.iter().copied(), issue),
-        import: issue.import,
-        created_at: issue.audit.created_at.clone(),
-        updated_at: issue.audit.updated_at.clone(),
-        etag: EntityTag::from(rev).to_string(),
-    };
+    let row = |id, rev, issue: &Issue| GridRow::new(id, rev, issue, columns.iter().copied());
     let Page { rows, next } = source.page(cx.access(), &schema, &parsed, checkpoint, query.limit.0, row).await?;
     let next_cursor = cx.cursor_to(next)?;
     let total = if query.count {

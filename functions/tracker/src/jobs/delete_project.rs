@@ -8,13 +8,16 @@ use web::Problem;
 use super::{Details, Job, Kind, Lease, NewJob, TrackerJobs, pages};
 use crate::access::{ISSUE_ROWS, PROJECT_STEP};
 use crate::items::State;
-use crate::keys::{AttributeKey, CounterKey, GateKey, IssueDueKey, ProjectKey, TenantKey};
-use crate::names::IssueId;
+use crate::keys::{AttributeKey, ChangeCountKey, CounterKey, GateKey, IssueDueKey, ProjectKey, TenantKey};
+use crate::names::{IssueId, ProjectId};
 use crate::project::{Consistency, Gates, Schema};
 use crate::schema::TRACKER;
 
 /// Issues that are deleted at once.
 const BATCH: u32 = 25;
+
+/// Changes that are deleted at once.
+const CHANGES: u32 = 500;
 
 /// Seconds to wait until the index shows the issues that are left.
 const WAIT: u64 = 10;
@@ -83,6 +86,10 @@ impl Worker<TrackerJobs> for DeleteProject {
             let counts = Counts::new(total, lease.job.counts.done + issues.len() as u64);
             return Step::new(actions, &(), counts, Then::Continue);
         }
+        if delete_changes(access, project).await? {
+            let counts = Counts { total, ..lease.job.counts };
+            return Step::new(Vec::new(), &(), counts, Then::Continue);
+        }
         let attributes =
             schema.attributes.iter().map(|attribute| AttributeKey { project, attribute: attribute.id }.key());
         let all: Vec<Key> = attributes.chain([CounterKey { project }.key()]).collect();
@@ -103,4 +110,13 @@ async fn delete_rows(access: &Access, issue: IssueId) -> Result<(), Error> {
     let rows = found.into_iter().map(|stored| stored.key);
     let rows: Vec<Key> = rows.filter(|key| crate::keys::IssueKey::parse(key).is_none()).collect();
     access.table(&PROJECT_STEP, &TRACKER).batch_delete(&rows).await
+}
+
+/// Deletes a page of the project's changes, the oldest first. Returns whether there was one. After the mark none is added.
+async fn delete_changes(access: &Access, project: ProjectId) -> Result<bool, Error> {
+    let table = access.table(&PROJECT_STEP, &TRACKER);
+    let page = table.query(ChangeCountKey { project }.key().pk).consistent().page(CHANGES).await?;
+    let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
+    table.batch_delete(&keys).await?;
+    Ok(!keys.is_empty())
 }

@@ -30,7 +30,7 @@ static SYSTEM: System = System {
     buckets: &[],
     sources: &[
         EventSource::Streams { handler: "mirror", filtered: false },
-        EventSource::Records { handler: "tell" },
+        EventSource::Records { handler: "tell", filtered: false },
         EventSource::Socket { connect: "connect", disconnect: "disconnect", receive: "receive" },
     ],
 };

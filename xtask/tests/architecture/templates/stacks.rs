@@ -65,7 +65,7 @@ fn a_function_has_the_memory_of_its_kind() {
                 "mirror" | "live" | "checkUpload" | "inspectFile" | "startImport" | "runJob" | "runJobs" => 1024,
                 handler => {
                     let waits = handler.starts_with("sweep")
-                        || ["applyRetention", "fanOutRest", "publishEvents"].contains(&handler);
+                        || ["applyRetention", "fanOutRest", "publishEvents", "logChanges"].contains(&handler);
                     assert!(routes.contains(name) || waits, "{system}: {handler}");
                     512
                 }
