@@ -1,5 +1,6 @@
 //! Endpoints of a running platform, in a file of its state folder for the operators' commands.
 
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,14 +68,23 @@ pub fn gateway(folder: &Path) -> Result<String, Failure> {
 }
 
 fn endpoints(folder: &Path) -> Result<Endpoints, Failure> {
-    let text = std::fs::read(file(folder)).map_err(|_| {
+    let none = || {
         Failure::new(format!(
             "No platform runs on `{}`.\nStart one with `cargo local`, or set CAIRN_SEARCH_ENDPOINT, AWS_REGION, \
              CAIRN_PREFIX and CAIRN_CURSOR_SECRETS to a deployment's.",
             folder.display()
         ))
-    })?;
-    serde_json::from_slice(&text).map_err(Failure::new)
+    };
+    let text = std::fs::read(file(folder)).map_err(|_| none())?;
+    let endpoints: Endpoints = serde_json::from_slice(&text).map_err(Failure::new)?;
+    // A platform that was killed leaves the file.
+    if is_listening(&endpoints.gateway) { Ok(endpoints) } else { Err(none()) }
+}
+
+/// Whether a server listens at this address of the machine, `http://127.0.0.1:8080`.
+fn is_listening(gateway: &str) -> bool {
+    let address = gateway.strip_prefix("http://").and_then(|address| address.parse().ok());
+    address.is_some_and(|address| TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok())
 }
 
 /// How much longer than an invocation can live a rebuild waits on AWS, where it is a clock of another machine that ends

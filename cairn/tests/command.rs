@@ -402,6 +402,9 @@ mod tests {
         running.child.kill().unwrap();
         running.child.wait().unwrap();
         until("the engine outlives cairn", Duration::from_secs(30), || !Path::new(&format!("/proc/{search}")).exists());
+        let status = cairn(folder.path(), &["status"]).output().unwrap();
+        let said = String::from_utf8(status.stderr).unwrap();
+        assert!(!status.status.success() && said.contains("No platform runs on"), "{said}");
         let again = start(&mut cairn(folder.path(), &arguments));
         assert!(get(&again.url, "/parks/health").starts_with("HTTP/1.1 200 OK"));
     }
