@@ -30,6 +30,7 @@ tests! { tracker_files_killed:
     #[long] number_check_killed_half_way_finds_repeated_numbers_once,
     repeated_batch_allocates_no_number_twice,
     repeated_batch_keeps_moves_and_deletes_in_between,
+    attribute_deleted_during_an_import_takes_only_its_values_along,
     import_resumed_without_its_file_ends,
     cancelled_import_has_no_faults_link,
     #[long] export_killed_before_each_write_is_complete,
@@ -203,6 +204,33 @@ async fn repeated_batch_keeps_moves_and_deletes_in_between() {
 }
 
 /// With its file go the notes of its check, however it came to wait so long.
+async fn attribute_deleted_during_an_import_takes_only_its_values_along() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Narrower").await;
+    let weight = fixture.attribute(&project, "Weight", "int").await;
+    let note = fixture.attribute(&project, "Note", "text").await;
+    let file = file(40);
+    let announced = announce(&fixture.ann, &project, new("create", "stop"), &file).await;
+    put_by_hand(&fixture, &announced, &file);
+    // After some of the issues.
+    assert!(Worker::ahead(&fixture).dies(&fixture, (4, Moment::AfterItIsDone)).await);
+    assert_ne!(fixture.numbers(&project, "limit=100").await, [0; 0]);
+    let deleted = fixture.ada.delete(&format!("{project}/attributes/{weight}")).await;
+    assert!([202, 204].contains(&deleted.status), "{}", deleted.told());
+    let import = announced.header("location");
+    fixture.until(async || !is_open(&fixture.ann.get(import).await.is(200))).await;
+    let ended = fixture.ann.get(import).await.is(200);
+    let expected = json!({ "total": 40, "done": 40, "created": 40, "updated": 0, "failed": 0 });
+    assert_eq!((ended.text("status"), &ended["counts"]), ("succeeded", &expected), "{}", ended.told());
+    let issues = fixture.ann.get(&format!("{project}/grid?limit=100")).await.is(200);
+    assert_eq!(issues.each("number"), (1..=40).collect::<Vec<_>>());
+    for values in issues.each("values") {
+        assert_eq!(values.as_object().unwrap().keys().collect::<Vec<_>>(), [&note]);
+    }
+    fixture.settled().await;
+    fixture.holds().await;
+}
+
 async fn import_resumed_without_its_file_ends() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Late").await;

@@ -111,9 +111,8 @@ impl ParsedRow {
             Target::Nothing => {}
             Target::Attribute(id) => {
                 let value = match schema.column(id) {
-                    // A cell without a value needs no attribute.
-                    None if text.is_empty() => return Ok(()),
-                    None => return Err("has a value of an attribute that was deleted".to_owned()),
+                    // An attribute that is deleted during the import would take the value along.
+                    None => return Ok(()),
                     Some(_) if text.is_empty() => None,
                     Some(attribute) => Some(value(attribute, &cell.text, dates)?),
                 };
