@@ -1,5 +1,5 @@
-//! The changes of a project's issues, numbered in one order. A reader of the table's stream logs them, so they cost the
-//! requests nothing, and a client that follows them misses none.
+//! The changes of a project's issues, numbered in one order for clients that follow the project. A reader of the table's
+//! stream logs them, so no request of an issue waits for it.
 
 pub mod list;
 pub mod log;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use table::{Access, AccessPattern, EntityKey, Error, Stored};
 use utoipa::ToSchema;
 
-use crate::keys::ChangeCountKey;
+use crate::keys::LastChangeKey;
 use crate::names::{IssueId, ProjectId};
 use crate::schema::TRACKER;
 
@@ -36,22 +36,17 @@ struct Change {
     expires: i64,
 }
 
-/// The number of a project's changes, which is that of the last one.
+/// The number of a project's last change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct ChangeCount {
+struct LastChange {
     last: u64,
 }
 
-impl ChangeCount {
-    /// Loads the count with a consistent read. Before the first change there is no item.
-    async fn load(
-        access: &Access,
-        pattern: &'static AccessPattern,
-        project: ProjectId,
-    ) -> Result<(Self, Option<Stored>), Error> {
-        let stored = access.table(pattern, &TRACKER).get_consistent(ChangeCountKey { project }.key()).await?;
-        let count = stored.as_ref().map(Stored::read).transpose()?;
-        Ok((count.unwrap_or_default(), stored))
+impl LastChange {
+    /// Loads the number with a consistent read. Before the first change there is none.
+    async fn load(access: &Access, pattern: &'static AccessPattern, project: ProjectId) -> Result<Option<Self>, Error> {
+        let stored = access.table(pattern, &TRACKER).get_consistent(LastChangeKey { project }.key()).await?;
+        stored.as_ref().map(Stored::read).transpose()
     }
 }

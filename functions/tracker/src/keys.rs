@@ -79,8 +79,8 @@ table::key! {
 }
 
 table::key! {
-    /// Counts the changes of a project's issues.
-    pub struct ChangeCountKey { project: ProjectId }
+    /// The number of the last change of a project's issues.
+    pub struct LastChangeKey { project: ProjectId }
     pk "changes-{project}"
     sk "*"
 }
@@ -172,7 +172,7 @@ mod tests {
         for gate in GateNumber::all() {
             check("gate", GateKey { project, gate });
         }
-        check("changeCount", ChangeCountKey { project });
+        check("lastChange", LastChangeKey { project });
         check("change", ChangeKey { project, change: ChangeNumber(12) });
         check("job", JobKey { tenant, job });
         check("jobDue", JobDueKey { job });

@@ -3,8 +3,8 @@
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
 
 use crate::keys::{
-    AttributeKey, BlankRowKey, ChangeCountKey, ChangeKey, CounterKey, DirectoryKey, GateKey, IssueDueKey, IssueKey,
-    JobDueKey, JobKey, MemberKey, PersonSlotKey, ProjectKey, ProjectSlotKey, StateRowKey, TenantKey, TenantSlotKey,
+    AttributeKey, BlankRowKey, ChangeKey, CounterKey, DirectoryKey, GateKey, IssueDueKey, IssueKey, JobDueKey, JobKey,
+    LastChangeKey, MemberKey, PersonSlotKey, ProjectKey, ProjectSlotKey, StateRowKey, TenantKey, TenantSlotKey,
     ValueRowKey, WrittenKey,
 };
 
@@ -66,7 +66,7 @@ pub static TRACKER: Table = Table {
         Entity::never::<StateRowKey>("state"),
         Entity::never::<CounterKey>("counter"),
         Entity::never::<GateKey>("gate"),
-        Entity::never::<ChangeCountKey>("changeCount"),
+        Entity::never::<LastChangeKey>("lastChange"),
         Entity::never::<ChangeKey>("change"),
         Entity::never::<JobKey>("job"),
         Entity::never::<JobDueKey>("jobDue"),

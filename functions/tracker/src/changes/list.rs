@@ -1,26 +1,29 @@
-//! `GET /tracker/tenants/{tenantId}/projects/{projectId}/changes`: what a client that follows a project has missed.
+//! `GET /tracker/tenants/{tenantId}/projects/{projectId}/changes`: for clients that follow a project.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use table::{EntityKey, Key};
 use utoipa::ToSchema;
-use web::{Context, Fault, Json, Kind, Limit, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, Json, Kind, Limit, Path, Problem, Query, Route, Sample, problem};
 
-use super::{Change, ChangeCount, ChangeKind};
+use super::{Change, ChangeKind, LastChange};
 use crate::access::{CHANGED_ISSUES, CHANGES, MEMBERSHIP, PROJECT};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::items::Issue;
 use crate::jobs::issues_of;
-use crate::keys::{ChangeCountKey, ChangeKey};
+use crate::keys::{ChangeKey, LastChangeKey};
 use crate::names::{ChangeNumber, IssueId};
 use crate::project::Consistency;
 use crate::projects::ProjectPath;
 use crate::schema::TRACKER;
 use crate::views::GridRow;
 
-/// Some changes after `since` are older than [`super::log::KEPT`].
+/// A change after `since` was stored too long ago, or was never logged, or `since` is of a table before its restoration.
 pub const CHANGES_EXPIRED: Kind = Kind::new(410, "changes-expired", "Changes are no longer stored");
+
+const START_AGAIN: &str = "Send a request without `since`, then read the whole grid, a minute later, and go on with the \
+                           `since` of that request.";
 
 /// The bytes of the issues in a response. Lambda limits a response to 6 MB.
 const MAX_BYTES: usize = 4_000_000;
@@ -34,9 +37,9 @@ pub struct ChangesQuery {
     limit: Limit,
 }
 
-/// Changes of issues, the oldest first.
+/// Changes of issues in the order of their numbers.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Changes {
+pub struct ChangeList {
     items: Vec<ChangeView>,
     /// The `since` of the next request.
     since: u64,
@@ -55,7 +58,7 @@ pub struct ChangeView {
     issue_id: IssueId,
     /// The issue's number after the change, or before its deletion.
     number: u64,
-    /// RFC 3339 in UTC, with six fraction digits.
+    /// The time of the change, RFC 3339 in UTC. Changes of different issues may be numbered in another order.
     at: String,
     /// The issue as it is now, which may be after later changes. Absent if it is no longer in the project.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +67,7 @@ pub struct ChangeView {
 
 pub fn route() -> Route {
     Route::get("listChanges", "/tracker/tenants/{tenantId}/projects/{projectId}/changes", SIGNED_IN, list)
-        .summary("List the changes of a project's issues since an earlier request, the oldest first")
+        .summary("List the changes of a project's issues since an earlier request, in the order of their numbers")
         .patterns(&[&MEMBERSHIP, &PROJECT, &CHANGES, &CHANGED_ISSUES])
         .problems(&[problem::NOT_FOUND, CHANGES_EXPIRED])
         .sample(Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/changes?since=0"))
@@ -74,23 +77,22 @@ async fn list(
     cx: Context,
     Path(path): Path<ProjectPath>,
     Query(query): Query<ChangesQuery>,
-) -> Result<Json<Changes>, Problem> {
+) -> Result<Json<ChangeList>, Problem> {
     TenantAccess::load(&cx, path.tenant_id).await?;
-    let schema = path.load(&cx, Consistency::Eventual).await?;
-    let (ChangeCount { last }, _) = ChangeCount::load(cx.access(), &CHANGES, schema.id).await?;
-    let Some(since) = query.since else { return Ok(Json(Changes { items: Vec::new(), since: last, more: false })) };
-    if since > last {
-        let detail = format!("must not be above {last}, the number of the last change");
-        return Err(Problem::faults(vec![Fault::parameter("since", detail)]));
-    }
+    let schema = path.load(&cx, Consistency::Strong).await?;
+    let LastChange { last } = LastChange::load(cx.access(), &CHANGES, schema.id).await?.unwrap_or_default();
+    let Some(since) = query.since else { return Ok(Json(ChangeList { items: Vec::new(), since: last, more: false })) };
     if since == last {
-        return Ok(Json(Changes { items: Vec::new(), since, more: false }));
+        return Ok(Json(ChangeList { items: Vec::new(), since, more: false }));
     }
-    let changes = logged(&cx, path, since, last, query.limit).await?;
+    let changes = if since < last { load(&cx, path, since, last, query.limit).await? } else { Vec::new() };
     if changes.is_empty() {
-        return Err(
-            CHANGES_EXPIRED.because("Read the whole grid again, and start with the `since` of a request without it.")
-        );
+        let next = ChangeKey { project: schema.id, change: ChangeNumber(since.saturating_add(1)) };
+        // A query may be too early for a transaction that the number of the last change belongs to.
+        if since < last && cx.access().table(&CHANGES, &TRACKER).get_consistent(next.key()).await?.is_some() {
+            return Ok(Json(ChangeList { items: Vec::new(), since, more: true }));
+        }
+        return Err(CHANGES_EXPIRED.because(START_AGAIN));
     }
     let mut ids: Vec<IssueId> = changes.iter().map(|(_, change)| change.issue).collect();
     ids.sort_unstable();
@@ -110,12 +112,12 @@ async fn list(
         items.push(ChangeView { change: number, kind, issue_id, number: num, at, issue });
     }
     let since = items.last().map_or(since, |change| change.change);
-    Ok(Json(Changes { items, since, more: since < last }))
+    Ok(Json(ChangeList { items, since, more: since < last }))
 }
 
-/// Loads the changes after `since` up to the last one with their numbers, without a gap: the first that is missing has
+/// Loads changes after `since` up to the last one with their numbers, without a gap: the first that is missing has
 /// expired.
-async fn logged(
+async fn load(
     cx: &Context,
     path: ProjectPath,
     since: u64,
@@ -124,7 +126,7 @@ async fn logged(
 ) -> Result<Vec<(u64, Change)>, Problem> {
     let project = path.project_id;
     let sk = |number| ChangeKey { project, change: ChangeNumber(number) }.key().sk.unwrap_or_default();
-    let Key { pk, .. } = ChangeCountKey { project }.key();
+    let Key { pk, .. } = LastChangeKey { project }.key();
     let query = cx.access().table(&CHANGES, &TRACKER).query(pk).between(sk(since + 1), sk(last)).consistent();
     let mut changes = Vec::new();
     for (stored, expected) in query.page(limit.0).await?.items.iter().zip(since + 1..) {

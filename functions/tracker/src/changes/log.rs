@@ -1,6 +1,6 @@
 //! `logChanges` logs the changes of issues from the records of the table's stream.
 //!
-//! One transaction gives the changes of a project their numbers, so each reader sees them in one order without a gap. A
+//! One transaction gives changes of a project their numbers, so each reader sees them in one order without a gap. A
 //! record that is delivered again is logged again: a change is listed at least once.
 
 use std::time::Duration;
@@ -8,27 +8,31 @@ use std::time::Duration;
 use bytes::Bytes;
 use jiff::Timestamp;
 use table::{Access, Action, Backoff, Changes, Condition, EntityKey, Error, item};
+use tokio::time::Instant;
 use web::{Event, EventFailure, EventHandler, Record, records, respond_to_records};
 
-use super::{Change, ChangeCount, ChangeKind};
+use super::{Change, ChangeKind, LastChange};
 use crate::access::LOG_CHANGES;
-use crate::items::Issue;
-use crate::keys::{ChangeCountKey, ChangeKey, IssueKey, ProjectKey};
+use crate::keys::{ChangeKey, IssueKey, LastChangeKey, ProjectKey};
 use crate::names::ChangeNumber;
 use crate::schema::{SYSTEM, TRACKER};
 
 /// How long a change is stored.
-pub const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+const RETENTION: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// The maximum number of changes in a transaction, which also checks the project and counts them.
-const BATCH: usize = 90;
+/// The maximum number of changes in a transaction. DynamoDB takes 100 actions; the others check the project and count.
+const MAX_CHANGES: usize = 98;
+
+/// The time that a transaction and its retries may take.
+const MAX_APPEND: Duration = Duration::from_secs(25);
 
 pub fn handler() -> EventHandler {
     EventHandler::new(crate::schema::LOG_CHANGES, log).patterns(&[&LOG_CHANGES])
 }
 
-/// A change with its project and the record that it comes from.
-struct Logged<'a> {
+/// A change with its project, and its record with the place of that in the batch.
+struct NewChange<'a> {
+    place: usize,
     record: &'a Record,
     project: ProjectKey,
     change: Change,
@@ -37,74 +41,91 @@ struct Logged<'a> {
 async fn log(event: Event) -> Result<Bytes, EventFailure> {
     let access = event.access();
     let records = records(&event.payload, &SYSTEM, &access.engines().config)?;
-    let expires = access.engines().clock.now().as_second() + KEPT.as_secs() as i64;
-    let changes: Vec<Logged<'_>> = records.iter().filter_map(|record| change(record, expires)).collect();
+    let expires = access.engines().clock.now().as_second() + RETENTION.as_secs() as i64;
+    let places = records.iter().enumerate();
+    let mut changes: Vec<NewChange<'_>> = places.filter_map(|(place, record)| change(place, record, expires)).collect();
     if changes.is_empty() {
         event.found_nothing();
     }
-    for same in changes.chunk_by(|one, next| one.project == next.project) {
-        for batch in same.chunks(BATCH) {
-            if let Err(error) = append(access, batch).await {
-                tracing::warn!(%error, "logging changes failed; their records will be delivered again");
-                return Ok(respond_to_records(batch.first().map(|logged| logged.record)));
+    // Projects that change at the same time share the records of a batch. The order within a project stays.
+    changes.sort_by_key(|change| change.project.project);
+    let mut failed: Option<&NewChange<'_>> = None;
+    for of_project in changes.chunk_by(|one, next| one.project == next.project) {
+        for batch in of_project.chunks(MAX_CHANGES) {
+            let appended = if Instant::now() + MAX_APPEND < event.deadline {
+                append(access, batch).await.map_err(|error| error.to_string())
+            } else {
+                Err("the invocation ends".to_owned())
+            };
+            match appended {
+                Ok(Appended::All) => {}
+                Ok(Appended::NoProject) => break,
+                Err(error) => {
+                    let Some(first) = batch.first() else { break };
+                    let (project, sequence) = (first.project.project.id(), &first.record.sequence);
+                    tracing::warn!(project, sequence, error, "logging changes failed; they will be delivered again");
+                    failed = failed.filter(|failed| failed.place < first.place).or(Some(first));
+                    break;
+                }
             }
         }
     }
-    Ok(respond_to_records(None))
+    Ok(respond_to_records(failed.map(|first| first.record)))
 }
 
-/// Returns the change of a record. Other items, and the completion of an issue's rows, have none.
-fn change(record: &Record, expires: i64) -> Option<Logged<'_>> {
-    let IssueKey { issue: id, project } = IssueKey::parse(&record.key)?;
-    let (old, new) = (read(record, record.read_old()), read(record, record.read_new()));
-    let kind = match (&record.old, &record.new) {
-        (None, Some(_)) => ChangeKind::Created,
-        (Some(_), None) => ChangeKind::Deleted,
-        _ if old == new => return None,
-        _ => ChangeKind::Updated,
+/// Returns the change of a record. Other items have none.
+fn change(place: usize, record: &Record, expires: i64) -> Option<NewChange<'_>> {
+    let IssueKey { issue, project } = IssueKey::parse(&record.key)?;
+    let (kind, image) = match (&record.old, &record.new) {
+        (None, Some(new)) => (ChangeKind::Created, new),
+        (Some(_), Some(new)) => (ChangeKind::Updated, new),
+        (Some(old), None) => (ChangeKind::Deleted, old),
+        (None, None) => return None,
     };
-    let issue = new.or(old)?;
+    // Nothing else of the image is read, since it may be of another release, or of a foreign write.
+    let tenant = image.get("Tenant").and_then(|tenant| tenant.as_s().ok()?.clone().try_into().ok());
+    let num = image.get("Num").and_then(|num| num.as_n().ok()?.parse().ok());
+    let (Some(tenant), Some(num)) = (tenant, num) else {
+        let (project, sequence) = (project.id(), &record.sequence);
+        tracing::error!(project, sequence, "a change is not logged: its item lacks the tenant or the number");
+        return None;
+    };
     let micros = i64::try_from(record.time().as_micros()).unwrap_or(i64::MAX);
     let at = table::clock::rfc3339(Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX));
-    let change = Change { kind, issue: id, num: issue.num, at, expires };
-    Some(Logged { record, project: ProjectKey { project, tenant: issue.tenant }, change })
+    let change = Change { kind, issue, num, at, expires };
+    Some(NewChange { place, record, project: ProjectKey { project, tenant }, change })
 }
 
-/// The image of an issue. None if there is none, or if it does not fit its type, which only a foreign write stores: another
-/// delivery would fail alike, and delay the records after it.
-fn read(record: &Record, image: Result<Option<Issue>, Error>) -> Option<Issue> {
-    match image {
-        Ok(issue) => issue.map(|issue| Issue { unsettled: None, ..issue }),
-        Err(error) => {
-            tracing::error!(sequence = record.sequence, %error, "an image of an issue does not fit its type");
-            None
-        }
-    }
+/// The outcome of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Appended {
+    All,
+    /// Nothing was written, since the project is being deleted.
+    NoProject,
 }
 
-/// Appends changes to those of their project, unless it is being deleted.
-async fn append(access: &Access, changes: &[Logged<'_>]) -> Result<(), Error> {
-    let Some(Logged { project: key, .. }) = changes.first() else { return Ok(()) };
+/// Appends changes to those of their project.
+async fn append(access: &Access, changes: &[NewChange<'_>]) -> Result<Appended, Error> {
+    let Some(NewChange { project: key, .. }) = changes.first() else { return Ok(Appended::All) };
     let mut backoff = Backoff::new();
     loop {
-        let (ChangeCount { last }, stored) = ChangeCount::load(access, &LOG_CHANGES, key.project).await?;
-        let count = ChangeCount { last: last + changes.len() as u64 };
-        let count_key = ChangeCountKey { project: key.project };
-        let counted = match &stored {
-            Some(stored) => {
-                let changes = Changes::new().set("Last", item::number(count.last));
-                Action::update(&TRACKER, count_key, changes).if_unchanged(stored)
-            }
-            None => Action::create(&TRACKER, count_key, &count)?,
+        let before = LastChange::load(access, &LOG_CHANGES, key.project).await?;
+        let last = before.unwrap_or_default().last;
+        let next = LastChange { last: last + changes.len() as u64 };
+        let next_key = LastChangeKey { project: key.project };
+        let next = match before {
+            Some(_) => Action::update(&TRACKER, next_key, Changes::new().set("Last", item::number(next.last)))
+                .when(Condition::Equals("Last", item::number(last))),
+            None => Action::create(&TRACKER, next_key, &next)?,
         };
-        let mut actions = vec![Action::check(&TRACKER, key).when(Condition::Present("Data")), counted];
-        for (Logged { change, .. }, number) in changes.iter().zip(last + 1..) {
+        let mut actions = vec![Action::check(&TRACKER, key).when(Condition::Present("Data")), next];
+        for (NewChange { change, .. }, number) in changes.iter().zip(last + 1..) {
             let key = ChangeKey { project: key.project, change: ChangeNumber(number) };
             actions.push(Action::create(&TRACKER, key, change)?);
         }
         match access.transact(&LOG_CHANGES, &actions).await {
-            Ok(_) => return Ok(()),
-            Err(error) if error.failed(0).is_some() => return Ok(()),
+            Ok(_) => return Ok(Appended::All),
+            Err(error) if error.failed(0).is_some() => return Ok(Appended::NoProject),
             Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
             Err(error) => return Err(error),
         }

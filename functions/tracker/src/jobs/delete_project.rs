@@ -8,7 +8,7 @@ use web::Problem;
 use super::{Details, Job, Kind, Lease, NewJob, TrackerJobs, pages};
 use crate::access::{ISSUE_ROWS, PROJECT_STEP};
 use crate::items::State;
-use crate::keys::{AttributeKey, ChangeCountKey, CounterKey, GateKey, IssueDueKey, ProjectKey, TenantKey};
+use crate::keys::{AttributeKey, CounterKey, GateKey, IssueDueKey, LastChangeKey, ProjectKey, TenantKey};
 use crate::names::{IssueId, ProjectId};
 use crate::project::{Consistency, Gates, Schema};
 use crate::schema::TRACKER;
@@ -115,7 +115,7 @@ async fn delete_rows(access: &Access, issue: IssueId) -> Result<(), Error> {
 /// Deletes a page of the project's changes, the oldest first. Returns whether there was one. After the mark none is added.
 async fn delete_changes(access: &Access, project: ProjectId) -> Result<bool, Error> {
     let table = access.table(&PROJECT_STEP, &TRACKER);
-    let page = table.query(ChangeCountKey { project }.key().pk).consistent().page(CHANGES).await?;
+    let page = table.query(LastChangeKey { project }.key().pk).consistent().page(CHANGES).await?;
     let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
     table.batch_delete(&keys).await?;
     Ok(!keys.is_empty())
