@@ -79,8 +79,9 @@ async fn list(
     Query(query): Query<ChangesQuery>,
 ) -> Result<Json<ChangeList>, Problem> {
     TenantAccess::load(&cx, path.tenant_id).await?;
+    let last = LastChange::load(cx.access(), &CHANGES, path.project_id).await?.unwrap_or_default().last;
+    // Read after that number, it has the attributes of all values that came with these changes.
     let schema = path.load(&cx, Consistency::Strong).await?;
-    let LastChange { last } = LastChange::load(cx.access(), &CHANGES, schema.id).await?.unwrap_or_default();
     let Some(since) = query.since else { return Ok(Json(ChangeList { items: Vec::new(), since: last, more: false })) };
     if since == last {
         return Ok(Json(ChangeList { items: Vec::new(), since, more: false }));
