@@ -30,7 +30,7 @@ tests! { tracker_files_killed:
     #[long] number_check_killed_half_way_finds_repeated_numbers_once,
     repeated_batch_allocates_no_number_twice,
     repeated_batch_keeps_moves_and_deletes_in_between,
-    attribute_deleted_during_an_import_takes_only_its_values_along,
+    import_ignores_the_values_of_an_attribute_that_is_deleted_meanwhile,
     import_resumed_without_its_file_ends,
     cancelled_import_has_no_faults_link,
     #[long] export_killed_before_each_write_is_complete,
@@ -204,7 +204,7 @@ async fn repeated_batch_keeps_moves_and_deletes_in_between() {
 }
 
 /// With its file go the notes of its check, however it came to wait so long.
-async fn attribute_deleted_during_an_import_takes_only_its_values_along() {
+async fn import_ignores_the_values_of_an_attribute_that_is_deleted_meanwhile() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Narrower").await;
     let weight = fixture.attribute(&project, "Weight", "int").await;

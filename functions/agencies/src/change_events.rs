@@ -1,10 +1,7 @@
 //! Each change of an agency, a member or an invitation as an event on the account's event bus, for programs that send mail
 //! or grant rights in other systems.
 
-use std::time::Duration;
-
 use bytes::Bytes;
-use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use table::access::OnEventBus;
@@ -60,12 +57,11 @@ struct Change {
 
 impl Change {
     fn event(&self, record: &Record) -> BusEvent {
-        let time = record.time();
         let mut detail = json!({
             "type": self.kind,
             "agencyId": self.agency,
             "subject": self.subject,
-            "at": rfc3339(time),
+            "at": record.at(),
             // The stream's number grows with each change of the item, while a foreign write may keep the revision.
             "key": format!("{}@{}", record.key.document_id(), record.sequence),
         });
@@ -74,13 +70,8 @@ impl Change {
                 members.insert(name.to_owned(), value.clone());
             }
         }
-        BusEvent { kind: self.kind, time, detail }
+        BusEvent { kind: self.kind, time: record.time(), detail }
     }
-}
-
-fn rfc3339(since_epoch: Duration) -> String {
-    let micros = i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX);
-    table::clock::rfc3339(Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX))
 }
 
 /// The images of a change. An old image that does not fit its type, which only a foreign write stores, is absent.
@@ -130,7 +121,7 @@ fn change(record: &Record) -> Option<Change> {
     } else {
         let InvitationKey { agency, .. } = InvitationKey::parse(&record.key)?;
         let images = Images::read(record)?;
-        let kind = of_invitation(&images, record.time())?;
+        let kind = of_invitation(&images, &record.at())?;
         let Invitation { address, role, .. } = images.into_last()?;
         Some(Change { kind, agency, subject: address, status: None, role: Some(json!(role)) })
     }
@@ -162,7 +153,7 @@ fn of_member(images: &Images<Member>) -> Option<&'static str> {
 }
 
 /// The end of an invitation's time, and of the item of an invitation that has ended, is no event.
-fn of_invitation(images: &Images<Invitation>, time: Duration) -> Option<&'static str> {
+fn of_invitation(images: &Images<Invitation>, at: &str) -> Option<&'static str> {
     let begun_or_ended = |status| match status {
         InvitationStatus::Pending => Some("invitation.created"),
         InvitationStatus::Accepted => Some("invitation.accepted"),
@@ -173,7 +164,7 @@ fn of_invitation(images: &Images<Invitation>, time: Duration) -> Option<&'static
     match images {
         Images::Created(_) => Some("invitation.created"),
         Images::Removed(old) => {
-            let was_pending = old.as_ref()?.status_at(&rfc3339(time)) == InvitationStatus::Pending;
+            let was_pending = old.as_ref()?.status_at(at) == InvitationStatus::Pending;
             was_pending.then_some("invitation.revoked")
         }
         // A new invitation may replace one that has ended.

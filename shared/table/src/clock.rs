@@ -57,6 +57,12 @@ pub fn rfc3339(time: Timestamp) -> String {
     format!("{time:.6}")
 }
 
+/// Formats the time since 1970-01-01T00:00:00Z by [`rfc3339`].
+pub fn rfc3339_since_epoch(time: Duration) -> String {
+    let micros = i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+    rfc3339(Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -108,6 +108,11 @@ impl Record {
         }
     }
 
+    /// Returns [`Self::time`] as RFC 3339 with six fraction digits.
+    pub fn at(&self) -> String {
+        table::clock::rfc3339_since_epoch(self.time())
+    }
+
     /// Reads the image before the change.
     pub fn read_old<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
         self.old.clone().map(item::from_item).transpose()
@@ -170,6 +175,7 @@ mod tests {
         let of: Vec<_> = records.iter().map(|record| (record.event_key(), record.time())).collect();
         let expected = [("a#b@8000", Duration::from_millis(4)), ("a#b@8001", Duration::from_millis(5250))];
         assert_eq!(of, expected.map(|(key, time)| (key.to_owned(), time)));
+        assert_eq!(records[1].at(), "1970-01-01T00:00:05.250000Z");
         let images = [("pk", text("a")), ("sk", text("b")), ("rev", number(8000)), ("name", text("bear"))];
         let image: Item = images.map(|(name, value)| (name.to_owned(), value)).into();
         assert_eq!((&records[0].old, &records[0].new), (&None, &Some(image.clone())));

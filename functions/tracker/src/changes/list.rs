@@ -82,18 +82,20 @@ async fn list(
     let last = LastChange::load(cx.access(), &CHANGES, path.project_id).await?.unwrap_or_default().last;
     // Read after that number, it has the attributes of all values that came with these changes.
     let schema = path.load(&cx, Consistency::Strong).await?;
-    let Some(since) = query.since else { return Ok(Json(ChangeList { items: Vec::new(), since: last, more: false })) };
+    let since = query.since.unwrap_or(last);
+    if since > last {
+        return Err(CHANGES_EXPIRED.because(START_AGAIN));
+    }
     if since == last {
         return Ok(Json(ChangeList { items: Vec::new(), since, more: false }));
     }
-    let changes = if since < last { load(&cx, path, since, last, query.limit).await? } else { Vec::new() };
+    let changes = load(&cx, path, since, last, query.limit).await?;
     if changes.is_empty() {
-        let next = ChangeKey { project: schema.id, change: ChangeNumber(since.saturating_add(1)) };
         // A query may be too early for a transaction that the number of the last change belongs to.
-        if since < last && cx.access().table(&CHANGES, &TRACKER).get_consistent(next.key()).await?.is_some() {
-            return Ok(Json(ChangeList { items: Vec::new(), since, more: true }));
-        }
-        return Err(CHANGES_EXPIRED.because(START_AGAIN));
+        let next = ChangeKey { project: schema.id, change: ChangeNumber(since + 1) };
+        let is_stored = cx.access().table(&CHANGES, &TRACKER).get_consistent(next.key()).await?.is_some();
+        let early = Json(ChangeList { items: Vec::new(), since, more: true });
+        return if is_stored { Ok(early) } else { Err(CHANGES_EXPIRED.because(START_AGAIN)) };
     }
     let mut ids: Vec<IssueId> = changes.iter().map(|(_, change)| change.issue).collect();
     ids.sort_unstable();

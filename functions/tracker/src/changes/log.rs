@@ -6,7 +6,6 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use jiff::Timestamp;
 use table::{Access, Action, Backoff, Changes, Condition, EntityKey, Error, item};
 use tokio::time::Instant;
 use web::{Event, EventFailure, EventHandler, Record, records, respond_to_records};
@@ -41,7 +40,7 @@ struct NewChange<'a> {
 async fn log(event: Event) -> Result<Bytes, EventFailure> {
     let access = event.access();
     let records = records(&event.payload, &SYSTEM, &access.engines().config)?;
-    let expires = access.engines().clock.now().as_second() + RETENTION.as_secs() as i64;
+    let expires = access.engines().clock.seconds() + RETENTION.as_secs() as i64;
     let places = records.iter().enumerate();
     let mut changes: Vec<NewChange<'_>> = places.filter_map(|(place, record)| change(place, record, expires)).collect();
     if changes.is_empty() {
@@ -90,9 +89,7 @@ fn change(place: usize, record: &Record, expires: i64) -> Option<NewChange<'_>> 
         tracing::error!(project, sequence, "a change is not logged: its item lacks the tenant or the number");
         return None;
     };
-    let micros = i64::try_from(record.time().as_micros()).unwrap_or(i64::MAX);
-    let at = table::clock::rfc3339(Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX));
-    let change = Change { kind, issue, num, at, expires };
+    let change = Change { kind, issue, num, at: record.at(), expires };
     Some(NewChange { place, record, project: ProjectKey { project, tenant }, change })
 }
 

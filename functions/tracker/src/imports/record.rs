@@ -111,7 +111,7 @@ impl ParsedRow {
             Target::Nothing => {}
             Target::Attribute(id) => {
                 let value = match schema.column(id) {
-                    // An attribute that is deleted during the import would take the value along.
+                    // The attribute was deleted during the import. A value that was written before went with it.
                     None => return Ok(()),
                     Some(_) if text.is_empty() => None,
                     Some(attribute) => Some(value(attribute, &cell.text, dates)?),
