@@ -153,8 +153,9 @@ async fn load_places(
     progress: &Progress,
 ) -> Result<(u64, u64), SampleError> {
     let (access, now) = (Access::new(Arc::clone(engines), &[&LOAD]), clock::rfc3339(engines.clock.now()));
-    let bar = progress.clone();
-    let advanced = move |done, _| bar.advanced(STAGE, done, Some(total));
+    let (bar, count) = (progress.clone(), places.count());
+    // The words by which places are found are written after the places, and the sample does not count them.
+    let advanced = move |done: u64, _| bar.advanced(STAGE, done.min(count), Some(total));
     let loaded = archive::gazetteer::load(&access, places, Mode::Write, &now, &advanced).await;
     let loaded = loaded.map_err(SampleError::unreadable)?;
     Ok((loaded.created, loaded.updated + loaded.unchanged + loaded.kept))
