@@ -4,6 +4,7 @@ use bytes::Bytes;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::imports::{TRAILS, collection, feature, import, point};
 use crate::harness::Cairn;
 use crate::tests;
 
@@ -15,6 +16,7 @@ tests! { hostile:
     body_where_none_is_expected_is_refused,
     malicious_paths_return_404,
     malformed_numbers_are_refused,
+    integer_with_a_fraction_of_zero_is_an_integer,
     longest_ids_of_an_item_fit_its_key,
 }
 
@@ -203,6 +205,28 @@ async fn malformed_numbers_are_refused() {
     let made = at("[-125.12345678901234,49.000000000000007]").await.is(201);
     let read = admin.get(made.header("location")).await.is(200);
     assert!(read.told().contains("[-125.12345678901234,49.00000000000001]"), "{}", read.told());
+}
+
+async fn integer_with_a_fraction_of_zero_is_an_integer() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let zone = json!({ "displayName": "a", "location": [1, 2], "minMapZoom": 3 });
+    let zone = admin.post(ZONES, zone).await.is(201).header("location").to_owned();
+    for (written, stored) in [("5.0", 5), ("-0", 0), ("7e0", 7)] {
+        let body = format!("{{\"minMapZoom\":{written}}}");
+        admin.call(Method::PATCH, &zone).bytes("application/merge-patch+json", body).await.is(200);
+        assert_eq!(admin.get(&zone).await.is(200)["minMapZoom"], stored, "{written}");
+    }
+    admin.patch(&zone, json!({ "maxMapZoom": 3.0 })).await.faulty(&["/minMapZoom"]);
+    // An exporter writes a column of decimals.
+    let mut camp = feature("camp", "Camp", &point(1.0, 2.0));
+    camp["properties"]["maxMapZoom"] = json!(12.0);
+    for name in ["Camp", "Camp again"] {
+        camp["properties"]["displayName"] = json!(name);
+        assert_eq!(import(&admin, "geojson", &collection(&[camp.clone()])).await["counts"]["done"], 1);
+        let read = admin.get(&format!("{TRAILS}/trail/1")).await.is(200);
+        assert_eq!((read.text("displayName"), &read["maxMapZoom"]), (name, &json!(12)));
+    }
 }
 
 async fn longest_ids_of_an_item_fit_its_key() {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
 use utoipa::{PartialSchema, ToSchema};
+use web::integers;
 
 /// A JSON merge patch (RFC 7396) of the fields `F`, checked against the schema of `F`.
 #[derive(Clone, Debug)]
@@ -40,7 +41,10 @@ impl<F> FieldsPatch<F> {
 
 impl<'de, F> Deserialize<'de> for FieldsPatch<F> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self { fields: Map::deserialize(deserializer)?, of: PhantomData })
+        let mut fields = Map::deserialize(deserializer)?;
+        // An item ignores a stored value of another type, so `5.0` would remove an integer.
+        fields.values_mut().for_each(integers::normalize_value);
+        Ok(Self { fields, of: PhantomData })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Integers with a fraction or an exponent. JSON Schema takes `22.0` for an integer, and serde does not.
 
+use serde_json::Value;
+
 /// The largest integer up to which a double represents all of them.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
@@ -26,13 +28,30 @@ pub(crate) fn normalize(json: &str) -> Option<String> {
     changed.then_some(normalized)
 }
 
+/// Writes each number of a JSON value that is an integer with a fraction or an exponent as an integer.
+pub fn normalize_value(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            if let Some(whole) = number.as_f64().and_then(whole) {
+                *value = whole.into();
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(normalize_value),
+        Value::Object(members) => members.values_mut().for_each(normalize_value),
+        _ => {}
+    }
+}
+
 fn is_of_number(letter: char) -> bool {
     letter.is_ascii_digit() || matches!(letter, '-' | '+' | '.' | 'e' | 'E')
 }
 
 /// Returns the value of a token that is an integer with a fraction or an exponent.
 fn integer(token: &str) -> Option<i64> {
-    let number: f64 = token.parse().ok().filter(|_| token.contains(['.', 'e', 'E']))?;
+    whole(token.parse().ok().filter(|_| token.contains(['.', 'e', 'E']))?)
+}
+
+fn whole(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= MAX_EXACT).then_some(number as i64)
 }
 
@@ -51,7 +70,16 @@ fn end_of_string(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn integers_of_a_value_are_normalized_at_every_depth() {
+        let mut value = json!({ "a": [1.0, -2.0, 1.5, 1e20], "b": { "c": -0.0, "d": "1.0" }, "e": 7 });
+        normalize_value(&mut value);
+        assert_eq!(value.to_string(), r#"{"a":[1,-2,1.5,1e+20],"b":{"c":0,"d":"1.0"},"e":7}"#);
+    }
 
     #[test]
     fn integer_with_fraction_or_exponent_is_normalized() {

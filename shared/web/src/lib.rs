@@ -25,7 +25,7 @@ pub mod handler;
 #[doc(hidden)]
 pub mod id;
 mod idempotency;
-mod integers;
+pub mod integers;
 pub mod issuer;
 pub mod lambda;
 pub mod log;

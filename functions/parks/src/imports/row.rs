@@ -183,7 +183,8 @@ impl RowParser {
         shape: Option<(ShapeName, geometry::Shape)>,
         faults: &mut Vec<Fault>,
     ) -> Option<ParsedRow> {
-        let value = Value::Object(fields);
+        let mut value = Value::Object(fields);
+        web::integers::normalize_value(&mut value);
         let placed = self.schema.faults(&value).into_iter().map(|fault| self.placed(fault));
         faults.extend(placed);
         let Value::Object(fields) = value else { return None };
