@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use table::{Config, Engines};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::cascades::{COLLECTION, camp, is_open, with_facilities};
@@ -17,12 +18,14 @@ use crate::harness::{Answer, Cairn, Set, Test, User, engines, sized};
 /// How often is in the name.
 pub fn tests() -> Vec<Test> {
     let (times, told) = if engines::set() == Set::Real { (10, "ten") } else { sized((10, "ten"), (100, "a_hundred")) };
-    let meanwhile: [Test; 3] = [
+    let meanwhile: [Test; 4] = [
         Test::new(
             "cascades::delete_during_restore_waits_for_the_restore",
             what_comes_back_is_back_before_it_goes_again,
         ),
         Test::new("cascades::restore_skips_descendants_deleted_in_between", what_is_deleted_meanwhile_keeps_its_own)
+            .long(),
+        Test::new("cascades::restore_checks_the_activity_of_a_product", activity_is_deleted_before_its_products_return)
             .long(),
         Test::new("cascades::item_with_an_unfinished_job_is_busy", what_is_half_done_is_busy).long(),
     ];
@@ -53,14 +56,7 @@ pub async fn kept(cairn: &Cairn) -> BTreeMap<(String, String), Item> {
 
 /// A worker of small batches, which dies where it is told to. Returns how many transactions it sent.
 pub async fn worker(cairn: &Cairn, dies: Option<(usize, Moment)>) -> usize {
-    let config = cairn.engines().config.clone();
-    let stopper = Stopper::before(config.dynamodb.clone().unwrap(), dies).await;
-    let config = Config { dynamodb: Some(stopper.url.clone()), batch: BATCH, ..config };
-    let app = ::parks::app(Engines::new(config, cairn.clock.clone()));
-    let run = tokio::spawn(async move {
-        let deadline = Instant::now() + Duration::from_secs(120);
-        app.event("runJobs", "{}".into(), deadline).await.unwrap();
-    });
+    let (stopper, run) = start_worker(cairn, dies).await;
     let abort = run.abort_handle();
     tokio::select! {
         done = run => done.unwrap(),
@@ -69,6 +65,19 @@ pub async fn worker(cairn: &Cairn, dies: Option<(usize, Moment)>) -> usize {
     // What it held is anybody's after two minutes.
     cairn.clock.advance(Duration::from_secs(121));
     stopper.writes()
+}
+
+/// Starts a worker of small batches whose requests go through a stopper.
+async fn start_worker(cairn: &Cairn, held: Option<(usize, Moment)>) -> (Stopper, JoinHandle<()>) {
+    let config = cairn.engines().config.clone();
+    let stopper = Stopper::before(config.dynamodb.clone().unwrap(), held).await;
+    let config = Config { dynamodb: Some(stopper.url.clone()), batch: BATCH, ..config };
+    let app = ::parks::app(Engines::new(config, cairn.clock.clone()));
+    let run = tokio::spawn(async move {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        app.event("runJobs", "{}".into(), deadline).await.unwrap();
+    });
+    (stopper, run)
 }
 
 /// Does a job to its end, with one worker that dies. Returns how many transactions took the job on.
@@ -191,6 +200,31 @@ async fn what_is_deleted_meanwhile_keeps_its_own() {
     done(&cairn, &admin, &admin.post(&format!("{ACTIVITY}/restore"), json!({})).await.is(202)).await;
     assert_eq!(products(&admin).await, PRODUCTS);
     assert!(admin.get(product).await.is(200).body.get("deletedWith").is_none());
+}
+
+/// The worker has read the activity, and writes its products after the deletion.
+async fn activity_is_deleted_before_its_products_return() {
+    let (cairn, admin) = with_products().await;
+    let visitor = cairn.visitor();
+    done(&cairn, &admin, &admin.delete(&format!("{COLLECTION}?cascade=true")).await.is(202)).await;
+    let back = admin.post(&format!("{COLLECTION}/restore"), json!({})).await.is(202);
+    let mut workers = 0;
+    while admin.get(ACTIVITY).await.is(200)["isDeleted"] == true {
+        assert!(workers < 10, "it does not come back");
+        worker(&cairn, Some((1, Moment::BeforeItIsSent))).await;
+        workers += 1;
+    }
+    let (stopper, run) = start_worker(&cairn, Some((0, Moment::BeforeItIsSent))).await;
+    stopper.stopped().await;
+    admin.delete(ACTIVITY).await.is(204);
+    stopper.resume();
+    run.await.unwrap();
+    cairn.clock.advance(Duration::from_secs(121));
+    done(&cairn, &admin, &back).await;
+    assert_eq!(products(&admin).await, 0);
+    visitor.search("entity=product").await.is_nothing();
+    done(&cairn, &admin, &admin.post(&format!("{ACTIVITY}/restore"), json!({})).await.is(202)).await;
+    assert_eq!(products(&admin).await, PRODUCTS);
 }
 
 /// An item with more relationships than a batch takes.

@@ -17,9 +17,9 @@ use super::{Checkpoint, LAG, PAGE, add_cascaded, load, max_actions};
 use crate::access;
 use crate::audit::Audit;
 use crate::item::Item;
-use crate::items::LoadedItem;
+use crate::items::{LoadedItem, check_live};
 use crate::jobs::{Lease, ParksJobs};
-use crate::keys::{ItemRef, Partition};
+use crate::keys::{ItemRef, Parent, Partition};
 use crate::schema::PARKS;
 
 /// The actions for a restored relationship: two writes, the counter of the other item, and a check of the other item.
@@ -112,6 +112,11 @@ async fn batch(
     let detached: Vec<_> =
         stream::iter(picked.iter().map(with_others).collect::<Vec<_>>()).buffered(CONCURRENCY).collect().await;
     let mut transaction = TransactionBuilder::default();
+    let parents: BTreeMap<Key, Parent> = picked.iter().filter_map(RestoredItem::activity).collect();
+    // A request may delete an activity that was restored already, but not the root, which is busy.
+    for (_, parent) in parents.iter().filter(|(key, _)| **key != checkpoint.root) {
+        check_live(parent).into_iter().for_each(|check| transaction.push(check));
+    }
     for (item, detached) in picked.iter().zip(detached) {
         transaction.push(item.loaded.update_to(&item.after)?);
         transaction.add_count(counters::of_items(Partition::of(&item.after.pk)), 1);
@@ -139,11 +144,11 @@ async fn pick(
     while let Some(found) = of_each.next().await {
         let Some((loaded, reference, mut detached)) = found? else { continue };
         let mut after = restored(&loaded.item, &audit);
-        // The item, its own counter and its partition's.
-        let item_cost = 3 + ACTIONS_PER_RELATIONSHIP * detached.all.len();
+        // The item, its own counter and its partition's, and a check of its parent.
+        let item_cost = 4 + ACTIONS_PER_RELATIONSHIP * detached.all.len();
         if cost + item_cost > max_actions(access) {
             if picked.is_empty() {
-                detached.all.truncate((max_actions(access) - 4) / ACTIONS_PER_RELATIONSHIP);
+                detached.all.truncate((max_actions(access) - 5) / ACTIONS_PER_RELATIONSHIP);
                 checkpoint.unfinished = Some(loaded.item.key());
                 // Until all its relationships are restored, no request may relate, retype or delete it.
                 after.busy = Some(true);
@@ -165,6 +170,19 @@ struct RestoredItem {
     detached: Relationships,
 }
 
+impl RestoredItem {
+    fn activity(&self) -> Option<(Key, Parent)> {
+        activity(&self.after)
+    }
+}
+
+/// The activity of a product.
+fn activity(item: &Item) -> Option<(Key, Parent)> {
+    let parent = item.item_key()?.parent();
+    let key = parent.key()?;
+    key.pk.starts_with("activity::").then_some((key, parent))
+}
+
 /// Some of the items that a deletion cascaded to.
 struct Next {
     /// Items whose parent is live.
@@ -183,8 +201,7 @@ async fn next(access: &Access, deletion: &str) -> Result<Next, Problem> {
         if !is_of_deletion(&loaded.item) {
             continue;
         }
-        let parent = loaded.item.item_key().and_then(|key| key.parent().key());
-        let parent = parent.filter(|parent| parent.pk.starts_with("activity::"));
+        let parent = activity(&loaded.item).map(|(key, _)| key);
         if let Some(parent) = &parent
             && !parents.contains_key(parent)
         {
