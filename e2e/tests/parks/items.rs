@@ -93,6 +93,12 @@ async fn several_items_are_found_in_the_order_of_their_ids() {
     );
 
     visitor.get("/parks/items").await.faulty(&["ids"]);
+    // What no id can be is missing like the id of no item.
+    let long = "9".repeat(2049);
+    for (ids, missing) in [("", json!([""])), (long.as_str(), json!([long]))] {
+        let none = visitor.get(&format!("/parks/items?ids={ids}")).await.is(200);
+        assert_eq!(none.body, json!({ "items": [], "missing": missing }));
+    }
     visitor.get(&format!("/parks/items?ids={}", vec![absent; 101].join(","))).await.faulty(&["ids"]);
     visitor.get(&format!("{both}&fields=all")).await.faulty(&["fields"]);
 }

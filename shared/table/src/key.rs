@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+/// DynamoDB's limits of bytes.
+pub(crate) const MAX_PARTITION_KEY: usize = 2048;
+pub(crate) const MAX_SORT_KEY: usize = 1024;
+
 /// The key of an item: the values of its table's key attributes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
@@ -42,7 +46,9 @@ impl Key {
     pub fn check_length(&self) -> Result<(), KeyTooLong> {
         let sk = self.sk.as_ref().map_or(0, String::len);
         let id = self.pk.len() + self.sk.as_ref().map_or(0, |sk| 1 + sk.len());
-        for (part, bytes, limit) in [("partition key", self.pk.len(), 2048), ("sort key", sk, 1024), ("key", id, 512)] {
+        for (part, bytes, limit) in
+            [("partition key", self.pk.len(), MAX_PARTITION_KEY), ("sort key", sk, MAX_SORT_KEY), ("key", id, 512)]
+        {
             if bytes > limit {
                 return Err(KeyTooLong { part, bytes, limit });
             }

@@ -9,6 +9,7 @@ use crate::access::{Call, TableAction};
 use crate::error::Error;
 use crate::expression::Placeholders;
 use crate::item::{self, Item, Stored};
+use crate::key::{MAX_PARTITION_KEY, MAX_SORT_KEY};
 use crate::read::TableAccess;
 use crate::schema::Index;
 
@@ -148,6 +149,9 @@ impl Query<'_> {
         let call = self.call();
         self.on.access.permit(self.on.pattern, call)?;
         let mut items = Vec::new();
+        if self.has_no_item() {
+            return Ok(items);
+        }
         let mut start = self.after.as_ref().map(Position::start);
         loop {
             let missing = enough.map(|enough| enough.saturating_sub(items.len()));
@@ -160,6 +164,14 @@ impl Query<'_> {
             }
             start = last;
         }
+    }
+
+    /// Whether no item can have the key. DynamoDB refuses to look for it.
+    fn has_no_item(&self) -> bool {
+        let too_long = |prefix: &str| prefix.len() > MAX_SORT_KEY;
+        self.pk.is_empty()
+            || self.pk.len() > MAX_PARTITION_KEY
+            || matches!(&self.sort, Sort::BeginsWith(prefix) if too_long(prefix))
     }
 
     async fn ask(
