@@ -56,6 +56,13 @@ async fn search_by_day_finds_open_activities() {
     let counts =
         [("entity", "activity"), ("entity", "product"), ("type", "dayuse")].map(|(of, value)| found.count(of, value));
     assert_eq!(counts, [1, 1, 2]);
+    // A facet counts without the filter of its own field.
+    for chosen in ["entity=product&facets=entity", "type=hiking&facets=type"] {
+        let found = visitor.search(&format!("open=2025-12-26/2025-12-27&{chosen}")).await;
+        let counts = [("entity", "activity"), ("entity", "product"), ("type", "dayuse")]
+            .map(|(of, value)| found.count(of, value));
+        assert_eq!(counts, if chosen.starts_with("entity") { [1, 1, 0] } else { [0, 0, 2] }, "{chosen}");
+    }
     for bad in ["2026-02-29/2026-03-01", "2025-12-26/2025-12-24", "2025-12-24", "2025-01-01/2025-02-01"] {
         visitor.get(&format!("/parks/search?open={bad}")).await.faulty(&["open"]);
     }

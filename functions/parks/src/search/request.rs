@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use web::search::{MAX_COUNT, Marks};
 
-use super::facets::{self, ChosenValues, Field};
+use super::facets::{self, ChosenValues, Facet, Field};
 use super::highlight;
 use super::open::MAX_ACTIVITIES;
 use super::order::Ordering;
@@ -138,14 +138,16 @@ impl ParsedQuery {
     /// The request for the activities with a product that is open on the days of the query. None if activities are not
     /// searched. A response with one more than the limit means that there are too many.
     pub fn open_activities_request(&self) -> Option<SearchRequest<'static>> {
-        let entities = self.chosen.values(Field::Entity);
+        // A facet counts without the filter of its own field.
+        let chosen = |field| if self.facets.contains(&Facet::Values(field)) { &[] } else { self.chosen.values(field) };
+        let entities = chosen(Field::Entity);
         let has_activities = entities.is_empty() || entities.iter().any(|entity| entity == "activity");
         let open = self.open.as_ref().filter(|_| has_activities)?;
         let mut filters = visibility_filters(self.view, None, Deleted::False);
         filters.push(open.products());
         let mut shared = ChosenValues::default();
         for field in [Field::CollectionId, Field::Type] {
-            shared.set(field, self.chosen.values(field).to_vec());
+            shared.set(field, chosen(field).to_vec());
         }
         filters.extend(shared.filters(None));
         Some(SearchRequest {
