@@ -36,7 +36,7 @@ impl Open {
 
     /// Whether this is one of the days.
     pub fn has(&self, date: &str) -> bool {
-        self.days.each().any(|day| day.to_string() == date)
+        date.parse().is_ok_and(|day| self.days.contains(day))
     }
 
     /// Products that are open on these days, and activities that have one such product.
