@@ -15,6 +15,7 @@ tests! { dates:
     notes_of_dates_are_for_administrators_only,
     update_of_a_date_honours_if_match,
     patch_of_a_range_updates_every_existing_date,
+    patch_of_a_range_splits_what_exceeds_a_transaction,
 }
 
 const PRODUCTS: &str = "/parks/products/bcparks_1/dayuse/1";
@@ -291,4 +292,15 @@ async fn patch_of_a_range_updates_every_existing_date() {
     let whole =
         admin.patch(&format!("{DATES}?from=2025-12-01&to=2026-11-30"), json!({ "status": "open" })).await.is(200);
     assert_eq!(whole["changed"], 118);
+}
+
+/// DynamoDB limits the items of a transaction to 4 MB.
+async fn patch_of_a_range_splits_what_exceeds_a_transaction() {
+    let (_cairn, admin, _) = with_product().await;
+    assert_eq!(admin.post(DATES, seed("2025-12-01", "2026-03-31", "open")).await.is(200)["created"], 121);
+    let long = |letters| "\u{1f600}".repeat(letters);
+    let patch = json!({ "adminNotes": long(10_000), "reason": long(500) });
+    let changed = admin.patch(&format!("{DATES}?from=2025-12-01&to=2026-03-31"), patch.clone()).await.is(200);
+    assert_eq!(changed["changed"], 121);
+    assert_eq!(admin.get(&format!("{DATES}/2026-03-31")).await.is(200)["adminNotes"], patch["adminNotes"]);
 }

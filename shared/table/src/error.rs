@@ -116,5 +116,5 @@ impl Error {
 /// Whether a validation error is about an item's size. DynamoDB has one code for all invalid requests.
 pub(crate) fn speaks_of_size(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
-    message.contains("item size") && message.contains("exceed")
+    (message.contains("item size") || message.contains("size of items")) && message.contains("exceed")
 }

@@ -26,6 +26,9 @@ const MAX_DAYS: usize = 366;
 /// The limit of dates in a transaction, whose 100th action is the product's.
 const BATCH: usize = 99;
 
+/// The limit of bytes of the dates in a transaction, which DynamoDB limits to 4 MB with the product.
+const MAX_BYTES: usize = 3_000_000;
+
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 pub struct DaysQuery {
     pub from: Day,
@@ -82,7 +85,7 @@ pub async fn edit_all(
             check_range(&loaded, days, fault_at)?;
             let dates = load_among(cx.access(), product, days_left).await?;
             let mut edits = plan(days_left, dates)?;
-            edits.truncate(BATCH);
+            edits.truncate(fitting(&edits)?);
             let Some(&(last, _)) = edits.last() else { return Ok(None) };
             let (actions, writes_product) = transaction(&mut loaded, product, &edits)?;
             // If no day opens or closes, another request may also update a date without its product.
@@ -95,6 +98,22 @@ pub async fn edit_all(
         left = last.after().and_then(|next| Days::new(next, days.to()));
     }
     Ok(done)
+}
+
+/// The number of the first edits that one transaction can carry out.
+fn fitting(edits: &[(Day, Edit)]) -> Result<usize, Problem> {
+    let (mut count, mut bytes) = (0, 0);
+    for (_, edit) in edits.iter().take(BATCH) {
+        bytes += match edit {
+            Edit::Create(date) | Edit::Update(_, date) => serde_json::to_vec(date).map_err(Problem::internal)?.len(),
+            Edit::Delete(_) => 0,
+        };
+        if bytes > MAX_BYTES && count > 0 {
+            break;
+        }
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// With `If-Match`, 412 unless the product is as the client has read it, or as this request has written it.
