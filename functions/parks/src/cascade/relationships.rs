@@ -44,7 +44,8 @@ async fn listed(access: &Access, item: &ItemRef) -> Result<Vec<Relationship>, Er
     let (mut all, reverse) = try_join!(forward.all(), reverse.all())?;
     let reverse: Vec<Key> = reverse.into_iter().map(|stored| stored.key).collect();
     if !reverse.is_empty() {
-        all.extend(parks.batch_get(&reverse).await?.into_iter().flatten());
+        // As it was before an update that the counter does not count, a relationship would count as hidden already.
+        all.extend(parks.batch_get_consistent(&reverse).await?.into_iter().flatten());
     }
     all.iter().map(Relationship::read).collect()
 }
