@@ -85,6 +85,12 @@ async fn unused_shape_is_swept_and_lost_object_is_reported() {
         visitor.get(&format!("{zone}?geometry=none")).await.is(200);
     }
     visitor.search("bbox=-125.6,49.5,-125.4,49.7").await.are(&["One", "Other"]);
+    // On a map they keep the outlines that search has.
+    let map = "/parks/search?bbox=-125.6,49.5,-125.4,49.7&f=geojson&shapeAs=zoom:8";
+    let map = visitor.get(map).may_fail().await.is(200);
+    let outlines: Vec<&Value> =
+        map["features"].as_array().unwrap().iter().map(|each| &each["geometry"]["type"]).collect();
+    assert_eq!(outlines, ["Polygon", "Polygon"]);
     for number in ["1", "2"] {
         cairn.repair("geozone::bcparks_1", number).await;
     }

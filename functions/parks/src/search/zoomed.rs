@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use futures::stream::{self, StreamExt, TryStreamExt};
+use futures::stream::{self, StreamExt};
 use geometry::{Shape, zoom_tolerance};
 use table::Key;
 use web::{Context, Problem};
@@ -50,11 +50,14 @@ pub async fn simplify(cx: &Context, found: &mut Found, zoom: u8, view: View, sou
         return Err(source.mismatch("shapeAs", &detail));
     }
     let simplified = shapes.into_iter().map(|(key, form)| async move {
-        let text = form.simplified(cx, zoom).await?;
-        Ok::<_, Problem>(text.map(|text| (key, text)))
+        let text = form.simplified(cx, zoom).await.unwrap_or_else(|error| {
+            // The hit keeps its location and envelope, and the others their shapes.
+            tracing::error!(pk = key.pk, sk = key.sk, %error, "a shape could not be read");
+            None
+        });
+        text.map(|text| (key, text))
     });
-    let simplified: Vec<Option<(Key, String)>> =
-        stream::iter(simplified).buffer_unordered(CONCURRENCY).try_collect().await?;
+    let simplified: Vec<Option<(Key, String)>> = stream::iter(simplified).buffer_unordered(CONCURRENCY).collect().await;
     let mut texts: HashMap<Key, String> = simplified.into_iter().flatten().collect();
     if texts.values().map(String::len).sum::<usize>() > MAX_BYTES {
         return Err(source.mismatch("shapeAs", "is too fine: the shapes have more than 5 MiB; use a lower `limit`"));
