@@ -16,6 +16,7 @@ tests! { geometry:
     repeated_put_of_a_large_shape_succeeds,
     shape_over_the_body_limit_returns_413,
     shape_of_a_deleted_item_is_refused,
+    tag_of_a_shape_guards_its_update,
 }
 
 pub const ZONE: &str = "/parks/geozones/bcparks_1/1";
@@ -242,4 +243,22 @@ async fn shape_of_a_deleted_item_is_refused() {
     admin.delete(BOUNDARY).await.refused(404, "not-found");
     admin.get(BOUNDARY).await.is(200);
     admin.get(&format!("{BOUNDARY}?view=public")).await.refused(404, "not-found");
+}
+
+async fn tag_of_a_shape_guards_its_update() {
+    let (_cairn, admin, _) = with_zone().await;
+    admin.put(BOUNDARY, rectangle(-126.0, 49.0, -125.0, 50.0)).await.is(200);
+    let whole = admin.get(BOUNDARY).await.is(200).tag();
+    let coarse = admin.get(&format!("{BOUNDARY}?zoom=5")).await.is(200).tag();
+    // A change of the item leaves its shape as it was.
+    admin.patch(ZONE, json!({ "displayName": "Renamed" })).await.is(200);
+    let put = |tag: &str, east| admin.put(BOUNDARY, rectangle(-126.0, 49.0, east, 50.0)).if_match(tag);
+    put(&whole, -124.0).await.is(200);
+    put(&whole, -123.0).await.refused(412, "stale");
+    put(&coarse, -123.0).await.refused(412, "stale");
+    let coarse = admin.get(&format!("{BOUNDARY}?zoom=5")).await.is(200).tag();
+    put(&coarse, -123.0).await.is(200);
+    let last = admin.get(BOUNDARY).await.is(200).tag();
+    admin.delete(BOUNDARY).if_match(&whole).await.refused(412, "stale");
+    admin.delete(BOUNDARY).if_match(&last).await.is(204);
 }

@@ -7,7 +7,7 @@ pub mod put;
 use serde::Deserialize;
 use table::{Cause, Key, Rev};
 use utoipa::ToSchema;
-use web::{Context, IfMatch, Problem};
+use web::{Context, EntityTag, IfMatch, Problem};
 
 use super::LoadedItem;
 use crate::access::ATTACH;
@@ -29,9 +29,13 @@ fn template<E: OnMap>() -> String {
     format!("{}/geometry/{{shape}}", E::ITEM)
 }
 
-async fn load(cx: &Context, tag: &IfMatch, key: &Key) -> Result<LoadedItem, Problem> {
+/// Loads an item whose shape `If-Match` describes: by the tag of the item, or by that of its shape.
+async fn load(cx: &Context, tag: &IfMatch, key: &Key, name: ShapeName) -> Result<LoadedItem, Problem> {
     let loaded = LoadedItem::load_live(cx, key.clone()).await?;
-    tag.check(loaded.tag())?;
+    let shape = loaded.item.shape(name).and_then(|stored| shapes::describe(&stored));
+    if shape.is_none_or(|shape| tag.check(EntityTag::new(&shape.sha256)).is_err()) {
+        tag.check(loaded.tag())?;
+    }
     Ok(loaded)
 }
 
@@ -50,7 +54,7 @@ async fn attach(
         async move {
             let before = match loaded {
                 Some(loaded) => loaded,
-                None => load(cx, tag, key).await?,
+                None => load(cx, tag, key, name).await?,
             };
             let mut uses = Uses::default();
             uses.replace(before.item.shape(name).as_ref(), shape);

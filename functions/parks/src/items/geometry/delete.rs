@@ -21,7 +21,7 @@ async fn delete<E: OnMap>(
     tag: IfMatch,
 ) -> Result<NoContent, Problem> {
     let (key, name) = (path.key(), path.below.shape);
-    let before = load(&cx, &tag, &key).await?;
+    let before = load(&cx, &tag, &key, name).await?;
     if before.item.shape(name).is_none() {
         return Err(Problem::not_found());
     }

@@ -18,6 +18,9 @@ use crate::view::{EVERYONE, View, ViewParameter};
 /// The limit of a shape in a response, in bytes: Lambda's own limit with room for the rest of the response.
 const MAX_BYTES: u64 = 5 * 1024 * 1024;
 
+/// The limit of bytes of the Feature around a shape.
+const MAX_FRAME: u64 = 1024;
+
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ShapeQuery {
     /// Simplifies the shape. No position of the original is farther from it than this distance in metres.
@@ -64,14 +67,18 @@ async fn get<E: OnMap>(
     if if_none_match.has(tag.clone()) {
         return Ok(view.cached(Answer::not_modified(tag)));
     }
-    if query.tolerance.is_none() && query.zoom.is_none() && described.bytes > MAX_BYTES {
+    let parameter = match (query.tolerance, query.zoom) {
+        (Some(_), _) => Some("tolerance"),
+        (None, Some(_)) => Some("zoom"),
+        (None, None) => None,
+    };
+    if parameter.is_none() && described.bytes > MAX_BYTES - MAX_FRAME {
         let link = shapes::link(cx.access(), &loaded.item, path.below.shape, &stored).await?;
         return Ok(view.cached(Answer::see_other(link)));
     }
-    let parameter = if query.zoom.is_some() { "zoom" } else { "tolerance" };
     let text = shapes::text(cx.access(), &stored).await?;
     let body = tokio::task::spawn_blocking(move || feature(&text, &query)).await.map_err(Problem::internal)??;
-    if body.len() as u64 > MAX_BYTES {
+    if let Some(parameter) = parameter.filter(|_| body.len() as u64 > MAX_BYTES) {
         return Err(Problem::faults(vec![Fault::parameter(parameter, "is too fine: the shape has more than 5 MiB")]));
     }
     Ok(view.cached(Answer::bytes(StatusCode::OK, geojson::CONTENT_TYPE, body).etag(tag)))

@@ -55,7 +55,7 @@ async fn put<E: OnMap>(
     tag: IfMatch,
 ) -> Result<Tagged<Attached>, Problem> {
     let (key, name) = (path.key(), path.below.shape);
-    let before = load(&cx, &tag, &key).await?;
+    let before = load(&cx, &tag, &key, name).await?;
     let (stored, repairs) = match serde_json::from_slice::<UploadReference>(cx.bytes()) {
         Ok(UploadReference { upload_id }) => uploads::ready(&cx, &upload_id, name).await?,
         Err(_) => {
