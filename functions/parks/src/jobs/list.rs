@@ -1,6 +1,6 @@
 //! `GET /parks/jobs`
 
-use table::{EntityKey, Key, Position};
+use table::{EntityKey, Key, Position, Stored};
 use web::{Context, Page, PageQuery, Problem, Query, Route, Sample};
 
 use super::LISTED;
@@ -20,13 +20,19 @@ pub fn route() -> Route {
 async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Cached<Page<JobView>>, Problem> {
     let after: Option<Position> = cx.cursor(query.cursor.as_deref())?;
     let parks = cx.access().table(&JOBS, &PARKS);
-    let page = parks.query(LISTED).index("list").backward().after(after).page(query.limit.0).await?;
-    let keys: Vec<Key> = page.items.iter().map(|listed| listed.key.clone()).collect();
-    let mut items = Vec::new();
-    for stored in parks.batch_get(&keys).await?.into_iter().flatten() {
-        let Some(JobKey { job }) = JobKey::parse(&stored.key) else { continue };
-        items.push(view(job, stored.read()?));
-    }
-    let next_cursor = cx.cursor_to(page.next)?;
+    let listed = parks.query(LISTED).index("list").backward().after(after);
+    // The index still has the jobs that have expired.
+    let shown = |listed: Vec<Stored>| async move {
+        let keys: Vec<Key> = listed.into_iter().map(|listed| listed.key).collect();
+        let stored = parks.batch_get(&keys).await?;
+        stored.into_iter().map(|stored| stored.map_or(Ok(None), |stored| shown(&stored))).collect()
+    };
+    let (items, next) = listed.page_of(query.limit.0, shown).await?;
+    let next_cursor = cx.cursor_to(next)?;
     Ok(Cached(View::Administrator, Page { items, next_cursor }))
+}
+
+fn shown(stored: &Stored) -> Result<Option<JobView>, Problem> {
+    let Some(JobKey { job }) = JobKey::parse(&stored.key) else { return Ok(None) };
+    Ok(Some(view(job, stored.read()?)))
 }
