@@ -97,6 +97,7 @@ async fn file_of_another_format_is_refused() {
         ("csv", cut.clone(), "header"),
         ("csv", "externalId,displayName\na,\"b\n".to_owned(), "quote"),
         ("csv", "externalId,displayName,price\na,b,3\n".to_owned(), "`price`"),
+        ("csv", format!("externalId,displayName,{}\na,b,3\n", "x".repeat(500_000)), "32768"),
     ] {
         let job = import(&admin, format, &file).await;
         assert_eq!(job["status"], "failed", "{}", job.told());

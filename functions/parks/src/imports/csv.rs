@@ -33,6 +33,9 @@ const OTHER_SEPARATORS: [(char, &str); 3] = [(';', "semicolons"), ('\t', "tabs")
 /// The most fields of a record that are looked at: enough to say by how many it is wrong.
 pub const MAX_FIELDS: usize = 100;
 
+/// The limit of bytes of a header, which a job keeps.
+const MAX_HEADER: usize = 32 * 1024;
+
 const REQUIRED: [&str; 2] = ["externalId", "displayName"];
 
 /// Reads record after record.
@@ -105,6 +108,9 @@ impl Csv {
 
 /// The fields that the columns of a header set.
 fn header(record: &[u8], unknown: Unknown, mapping: &Mapping) -> Result<Vec<String>, String> {
+    if record.len() > MAX_HEADER {
+        return Err(format!("its header has {} bytes, and at most {MAX_HEADER} are allowed", record.len()));
+    }
     let columns = Format::default().cells(record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record), MAX_FIELDS);
     let columns = columns.map_err(|reason| format!("its header {reason}"))?;
     let columns: Vec<String> = columns.into_iter().map(|cell| cell.text).collect();
