@@ -23,25 +23,25 @@ pub fn faults(item: &Item) -> Vec<Fault> {
     if let Some(timezone) = &item.timezone
         && jiff::tz::TimeZone::get(timezone).is_err()
     {
-        fault("/timezone", "expected a name of the IANA time zone database, such as America/Vancouver".to_owned());
+        fault("/timezone", "must be a name of the IANA time zone database, such as America/Vancouver".to_owned());
     }
     if let (Some(min), Some(max)) = (item.min_map_zoom, item.max_map_zoom)
         && min > max
     {
-        fault("/minMapZoom", format!("expected at most maxMapZoom, which is {max}"));
+        fault("/minMapZoom", format!("must be at most maxMapZoom, which is {max}"));
     }
     if let (Some(min), Some(max)) = (item.min_stay_days, item.max_stay_days)
         && min > max
     {
-        fault("/minStayDays", format!("expected at most maxStayDays, which is {max}"));
+        fault("/minStayDays", format!("must be at most maxStayDays, which is {max}"));
     }
     if let (Some(start), Some(_)) = (item.range_start, item.range_end) {
         match item.range() {
-            None => fault("/rangeEnd", format!("expected no day before rangeStart, which is {start}")),
+            None => fault("/rangeEnd", format!("must not be before rangeStart, which is {start}")),
             Some(days) if days.count() > MAX_DAYS => {
                 fault(
                     "/rangeEnd",
-                    format!("expected at most {MAX_DAYS} days from rangeStart on, and the range has {}", days.count()),
+                    format!("must be at most {MAX_DAYS} days from rangeStart on, and the range has {}", days.count()),
                 );
             }
             Some(_) => {}
@@ -50,7 +50,7 @@ pub fn faults(item: &Item) -> Vec<Fault> {
     if let Some(external_id) = &item.external_id
         && Escaped::new(external_id).is_ok_and(|escaped| escaped.to_string().len() > 400)
     {
-        fault("/externalId", "expected at most 400 bytes once escaped for its key".to_owned());
+        fault("/externalId", "must have at most 400 bytes once escaped for its key".to_owned());
     }
     faults
 }
@@ -58,7 +58,7 @@ pub fn faults(item: &Item) -> Vec<Fault> {
 /// Checks a position. `[0, 0]` is refused, because it usually means missing coordinates.
 fn check_location(position: &[f64]) -> Result<(), String> {
     let (&[longitude, latitude] | &[longitude, latitude, _]) = position else {
-        return Err("expected [longitude, latitude] or [longitude, latitude, metres]".to_owned());
+        return Err("must be [longitude, latitude] or [longitude, latitude, metres]".to_owned());
     };
     if (longitude, latitude) == (0.0, 0.0) {
         return Err("[0, 0] usually means missing coordinates and is refused".to_owned());
@@ -67,14 +67,14 @@ fn check_location(position: &[f64]) -> Result<(), String> {
         return Err("the latitude exceeds 90; longitude comes first, so the coordinates may be swapped".to_owned());
     }
     if longitude.abs() > 180.0 || latitude.abs() > 90.0 {
-        return Err("expected a longitude of -180 to 180 and a latitude of -90 to 90".to_owned());
+        return Err("must be a longitude of -180 to 180 and a latitude of -90 to 90".to_owned());
     }
     if position.get(2).is_some_and(|metres| metres.abs() > MAX_ALTITUDE) {
-        return Err("expected an altitude of at most 100000 metres either way".to_owned());
+        return Err("must have an altitude of at most 100000 metres either way".to_owned());
     }
     // DynamoDB cannot store numbers closer to 0.
     if position.iter().any(|number| *number != 0.0 && number.abs() < 1e-100) {
-        return Err("expected 0 instead of a number this small".to_owned());
+        return Err("must have 0 instead of a number this small".to_owned());
     }
     Ok(())
 }

@@ -59,7 +59,7 @@ impl RelationshipPath {
         let named = [("pk1", &self.pk1), ("pk2", &self.pk2)];
         let collections = named.iter().filter(|(_, pk)| *pk == Kind::Collection.as_str());
         let faults: Vec<Fault> =
-            collections.map(|(name, _)| Fault::parameter(*name, format!("expected {}", ItemRef::EXPECTED))).collect();
+            collections.map(|(name, _)| Fault::parameter(*name, format!("must be {}", ItemRef::EXPECTED))).collect();
         if !faults.is_empty() {
             return Err(Problem::faults(faults));
         }

@@ -138,7 +138,7 @@ impl MessageQuery {
         if let Some(chat) = &self.chat {
             match chat.parse::<ChatId>() {
                 Ok(chat) => filters.push(equal("chat", &chat.to_string())),
-                Err(error) => faults.push(Fault::parameter("chat", format!("must be {error}"))),
+                Err(error) => faults.push(Fault::parameter("chat", format!("must be {}", error.0))),
             }
         }
         filters.extend(self.sender.map(|sender| equal("senderId", &sender.to_string())));

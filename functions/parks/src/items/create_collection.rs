@@ -29,7 +29,7 @@ async fn create(
     Json(new): Json<NewCollection>,
 ) -> Result<Created<ItemView>, Problem> {
     let collection: CollectionId = new.collection_id.parse().map_err(|_| {
-        Problem::faults(vec![Fault::pointer("/collectionId", format!("expected {}", CollectionId::EXPECTED))])
+        Problem::faults(vec![Fault::pointer("/collectionId", format!("must be {}", CollectionId::EXPECTED))])
     })?;
     let key = ItemKey::Collection(CollectionKey { collection });
     let item = new_item(&new, &key.key(), &Audit::now(&cx))?;
