@@ -223,7 +223,12 @@ async fn sessions_are_refused_after_their_end_was_interrupted() {
     refresh(&cairn, &first.refresh_token).await.refused(401, "session-ended");
     let opened = Socket::open(&format!("{}?ticket={}", ticket.text("url"), ticket.text("ticket"))).await;
     assert_eq!(opened.err(), Some(401));
+    for path in ["/chat/me", "/chat/me/sessions"] {
+        first.user.get(path).await.refused(401, "not-signed-in");
+    }
+    first.user.post("/chat/live/tickets", json!({})).await.refused(401, "not-signed-in");
     // The session that has changed the password goes on.
+    second.user.get("/chat/me").await.is(200);
     let next = refresh(&cairn, &second.refresh_token).await.is(200).text("refreshToken").to_owned();
     let code = admin.post(&format!("/chat/users/{}/password-resets", first.id), json!({})).await.is(201);
     let reset = json!({ "code": code["code"], "password": password("ann") });
