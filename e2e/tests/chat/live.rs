@@ -337,6 +337,7 @@ async fn invalid_frames_are_refused() {
         ann.send_text(frame).await;
         let refused = ann.next().await;
         assert_eq!((&refused["type"], &refused["code"]), (&json!("error"), &json!("bad-frame")), "{frame}: {refused}");
+        assert_eq!(refused["id"], if frame.contains("c1") { json!("c1") } else { json!(null) });
         assert!(!refused["detail"].as_str().unwrap().is_empty());
     }
 }

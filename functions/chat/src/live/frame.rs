@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::feed::Feed;
@@ -27,6 +28,37 @@ pub enum Request {
         #[serde(default)]
         heads: bool,
     },
+}
+
+/// Why a frame of a client cannot be read, and its id if that can.
+#[derive(Debug)]
+pub struct Unreadable {
+    pub id: Option<String>,
+    pub detail: String,
+}
+
+impl Request {
+    pub fn read(frame: &[u8]) -> Result<Self, Unreadable> {
+        serde_json::from_slice(frame).map_err(|error| {
+            let detail = format!(
+                "A frame is a JSON object with an action (subscribe, unsubscribe or ping), an id and its members: {error}."
+            );
+            let id = serde_json::from_slice::<Value>(frame).ok();
+            Unreadable { id: id.and_then(|frame| frame.get("id")?.as_str().map(str::to_owned)), detail }
+        })
+    }
+
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Subscribe { id, .. } | Self::Unsubscribe { id, .. } | Self::Ping { id, .. } => id,
+        }
+    }
+}
+
+impl Unreadable {
+    pub fn too_long() -> Self {
+        Self { id: None, detail: "A frame has at most 4096 bytes.".to_owned() }
+    }
 }
 
 /// A feed to which a client subscribes.
@@ -133,7 +165,7 @@ pub fn of_events(feed: Feed, replay: bool, entries: &[Entry]) -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::live::event::{Event, EventMessage};

@@ -14,7 +14,7 @@ use super::connections::{self, CONNECTION, CONNECTIONS, Connection, FORGET};
 use super::fan_out::{FAN_OUT, FanOut};
 use super::feed::Feed;
 use super::feeds::{self, FOLLOW, HEADS, REPLAY};
-use super::frame::{ErrorCode, Frame, Request};
+use super::frame::{ErrorCode, Frame, Request, Unreadable};
 use super::replay::MESSAGES;
 use super::subscribe::{STILL_SUBSCRIBED, SUBSCRIBE, Subscriber};
 use super::unsubscribe::{UNSUBSCRIBE, unsubscribe};
@@ -28,7 +28,7 @@ const COUNT_FRAMES: AccessPattern = AccessPattern::new("countFrames", &[ON_LIVE.
 /// The end of a connection whose items are gone.
 const CLOSE_UNKNOWN: AccessPattern = AccessPattern::new("closeUnknown", &[OnSocket.close()]);
 
-/// The most bytes of a frame.
+/// The most bytes of a frame, as [`Unreadable::too_long`] says.
 const MAX_BYTES: usize = 4096;
 
 /// The most frames of a connection in a period, also bad ones, without pings that read nothing.
@@ -71,27 +71,22 @@ async fn answer(event: &Event, connection: &Escaped, body: &[u8]) -> Result<(), 
         Ok(())
     };
     let refuse = async |id: Option<&str>, code, detail: &str| send(Frame::Error { id, feed: None, code, detail }).await;
-    let is_short = body.len() <= MAX_BYTES;
-    let request = if is_short { serde_json::from_slice::<Request>(body).ok() } else { None };
+    let request = if body.len() <= MAX_BYTES { Request::read(body) } else { Err(Unreadable::too_long()) };
     let id = match &request {
         // Such a ping only keeps the connection open, and reads nothing.
-        Some(Request::Ping { id, heads: false }) => return send(Frame::Pong { id, heads: None }).await,
-        Some(Request::Ping { id, .. } | Request::Subscribe { id, .. } | Request::Unsubscribe { id, .. }) => {
-            Some(id.as_str())
-        }
-        None => None,
+        Ok(Request::Ping { id, heads: false }) => return send(Frame::Pong { id, heads: None }).await,
+        Ok(request) => Some(request.id()),
+        Err(unreadable) => unreadable.id.as_deref(),
     };
     if !count(event, connection).await? {
         let detail = "A connection may send 20 frames in 10 seconds, pings without heads aside.";
         return refuse(id, ErrorCode::RateLimited, detail).await;
     }
-    let (Some(request), Some(id)) = (&request, id) else {
-        let detail = match is_short {
-            true => "A frame is a JSON object with an action (subscribe, unsubscribe or ping), an id and its members.",
-            false => "A frame has at most 4096 bytes.",
-        };
-        return refuse(None, ErrorCode::BadFrame, detail).await;
+    let request = match &request {
+        Ok(request) => request,
+        Err(unreadable) => return refuse(id, ErrorCode::BadFrame, &unreadable.detail).await,
     };
+    let id = request.id();
     let Some(connection) = connections::load(access, &CONNECTION, connection).await? else {
         // It has expired, or it was closed and API Gateway does not know yet.
         return access.close(&CLOSE_UNKNOWN, connection.text()).await.map(|_| ());
