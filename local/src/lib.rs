@@ -8,6 +8,7 @@ pub mod failpoint;
 pub mod gateway;
 pub mod gazetteer;
 pub mod identity;
+mod index_page;
 pub mod install;
 pub mod listen;
 pub mod platform;

@@ -44,7 +44,7 @@ use crate::socket::connections::Connections;
 use crate::socket::management::Management;
 use crate::socket::sockets::Sockets;
 use crate::state::State;
-use crate::{chat_client, socket, source};
+use crate::{chat_client, index_page, socket, source};
 
 pub use dynamodb::Dynamodb;
 use sources::Sources;
@@ -441,12 +441,13 @@ fn create_queues(queues: &Queues, config: &Config, app: &App) {
 }
 
 /// Returns the handler of the gateway, which passes a request to the system in its path's first segment. It also serves
-/// the web client of chat.
+/// the web client of chat, and the page at `/`.
 fn gateway_of(apps: &[Arc<App>]) -> impl Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>> + Clone + use<> {
     let apps = Arc::<[Arc<App>]>::from(apps);
     move |request| {
         let first = request.uri().path().split('/').nth(1).unwrap_or_default();
         let app = apps.iter().find(|app| app.system().name == first).cloned();
+        let apps = Arc::clone(&apps);
         Box::pin(async move {
             let is_chat = app.as_ref().is_some_and(|app| app.system().name == "chat");
             if let Some(file) = chat_client::response(&request).filter(|_| is_chat) {
@@ -454,7 +455,10 @@ fn gateway_of(apps: &[Arc<App>]) -> impl Fn(Request<Bytes>) -> BoxFuture<'static
             }
             match app {
                 Some(app) if app.has_route(&request) => app.handle(request).await,
-                _ => web::app::not_found(),
+                _ => {
+                    let names: Vec<&str> = apps.iter().map(|app| app.system().name).collect();
+                    index_page::response(&request, &names).unwrap_or_else(web::app::not_found)
+                }
             }
         })
     }
