@@ -1,6 +1,6 @@
 //! `cairn local`: runs the platform until it is stopped or an engine dies. `cairn local reset` deletes its state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -51,6 +51,9 @@ pub struct Local {
     /// The longest time in seconds that an invocation of a mirror may take. `cairn rebuild` waits for that long.
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=60))]
     mirror_timeout: u64,
+    /// Limits that differ from their defaults, such as `sends=300,searches=600`. docs/chat.md lists them.
+    #[arg(long, value_name = "LIMITS", value_parser = limits, default_value = "", hide_default_value = true)]
+    limits: BTreeMap<String, u32>,
     /// At the start, keep an index with the mapping of the release before; `cairn rebuild` rebuilds it while the
     /// platform serves.
     #[arg(long)]
@@ -75,6 +78,10 @@ fn issuer(text: &str) -> Result<String, String> {
     if Issuer::may_be_named(text) { Ok(text.to_owned()) } else { Err(format!("use {}", Issuer::NAME)) }
 }
 
+fn limits(text: &str) -> Result<BTreeMap<String, u32>, String> {
+    table::config::limits::read(text).map_err(|error| error.fault)
+}
+
 impl Local {
     pub async fn run(self) -> Result<(), Failure> {
         if let Some(Command::Reset) = self.command {
@@ -93,6 +100,7 @@ impl Local {
             search: self.search.clone().unwrap_or_default(),
             dynamodb: self.dynamodb.clone(),
             lease: Duration::from_secs(self.lease),
+            limits: self.limits.clone(),
             issuers: [ISSUER.to_owned()].into_iter().chain(issuers).collect(),
             ..Options::new(systems::ALL.to_vec(), &self.state.folder)
         };
@@ -156,6 +164,7 @@ impl Local {
                 println!("socket     {url} (management API: {endpoint})");
             }
         }
+        println!("app        {}/chat/app (a small client of chat)", platform.url);
         println!("search     {}", config.search);
         println!("DynamoDB   {}", platform.dynamodb());
         println!("S3         {}", platform.s3());

@@ -1,7 +1,7 @@
 //! Physical names and endpoints of one deployment. No other module reads the environment for them.
 
 mod issuer;
-mod limits;
+pub mod limits;
 
 use std::collections::BTreeMap;
 use std::env;
