@@ -23,6 +23,7 @@ tests! { archive_records:
     unpublished_post_shows_no_records,
     record_of_a_later_run_answers_under_its_permanent_id_only,
     record_that_a_later_file_lacks_is_gone,
+    id_of_a_post_with_many_households_is_no_record,
     corrected_name_changes_the_household_and_the_relatives,
     correction_back_to_the_text_of_the_file_ends_it,
     correction_of_a_household_or_an_unknown_column_is_refused,
@@ -287,6 +288,20 @@ async fn record_that_a_later_file_lacks_is_gone() {
     register.put(&RecordAddressKey { record: record_id(5) }.key(), &address).await;
     let gone = register.archive.visitor.get(&path(5)).await.refused(410, "withdrawn");
     assert_eq!(gone.text("detail"), "A later file of its post does not have the record any more.");
+}
+
+async fn id_of_a_post_with_many_households_is_no_record() {
+    let register = Register::new().await;
+    let Archive { visitor, volunteer, .. } = &register.archive;
+    let household = |number: usize| {
+        let key = RecordHouseholdKey { post: register.id(), household: Household::new(&number.to_string()).unwrap() };
+        stored(&ARCHIVE, &key.key(), &json!({ "run_1": [] }))
+    };
+    register.archive.table().put_all((100..400).map(household).collect()).await;
+    let of_post = format!("/archive/records/{}", register.post);
+    visitor.get(&of_post).await.refused(404, "not-found");
+    volunteer.patch(&of_post, json!({ "values": { "Forenames": "Ifan" } })).await.refused(404, "not-found");
+    visitor.get(&path(1)).await.is(200);
 }
 
 /// Returns the relatives of a record as `relation given`.

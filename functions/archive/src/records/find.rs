@@ -15,6 +15,10 @@ use crate::record::Record;
 use crate::schema::ARCHIVE;
 use crate::viewer::Viewer;
 
+/// The most items under the id of a record: the record itself and its address. Under the id of a post, the households of
+/// the post have the same prefix, and there may be thousands of them.
+const ITEMS_OF_RECORD: u32 = 2;
+
 /// A record of the published run of its post.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -36,9 +40,9 @@ enum Lookup {
 /// Finds a record by its permanent id. 404 if there is none, 410 if it was withdrawn.
 async fn find(cx: &Context, id: RecordId) -> Result<Lookup, Problem> {
     let table = cx.access().table(&RECORD, &ARCHIVE);
-    let under_id = table.query(id.to_string()).begins_with(RECORD_PREFIX).consistent().all().await?;
+    let under_id = table.query(id.to_string()).begins_with(RECORD_PREFIX).consistent().page(ITEMS_OF_RECORD).await?;
     let (mut first, mut address) = (None, None);
-    for stored in under_id {
+    for stored in under_id.items {
         if RecordAddressKey::parse(&stored.key).is_some() {
             address = Some(Address::read(stored)?);
         } else if let Some(key) = RecordKey::parse(&stored.key) {
