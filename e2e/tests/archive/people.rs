@@ -15,6 +15,7 @@ tests! { archive_people:
     names_are_found_by_spelling_sound_and_nickname,
     #[long] records_are_found_by_date_and_place,
     uncertain_surname_is_found_below_an_exact_one,
+    wildcards_are_bounded_and_find_parts_of_names_with_a_hyphen,
     #[long] closed_record_is_found_by_staff_only,
     relative_who_is_closed_is_hidden_also_with_the_name_of_an_open_member,
     #[long] new_closed_years_close_published_records_with_the_next_run,
@@ -180,6 +181,27 @@ async fn uncertain_surname_is_found_below_an_exact_one() {
     let found = find(&archive, &archive.visitor, "surname=Pugh").await;
     are(&found, &[("Dora", 10.0), ("Anne", 6.0), ("Beth", 6.0), ("Carl", 6.0)]);
     are(&find(&archive, &archive.visitor, "surname=Pugh&match=exact").await, &[("Dora", 10.0)]);
+}
+
+async fn wildcards_are_bounded_and_find_parts_of_names_with_a_hyphen() {
+    let archive = Archive::new().await;
+    let category = archive.category("Baptisms").await;
+    let collection = archive.collection("Llanfair", &[&category]).await;
+    let csv = "Surname,Forenames\nLloyd-George,Jean-Baptiste\nPugh,Dora\nLloyd,Jean\n";
+    publish_in(&archive, &collection, csv).await;
+    let visitor = &archive.visitor;
+    for (query, score) in [("surname=Lloyd-Geo*", 18.0), ("given=Jean-Bap*", 18.0), ("surname=Ll*-George", 18.0)] {
+        are(&find(&archive, visitor, query).await, &[("Jean-Baptiste", score)]);
+    }
+    are(&find(&archive, visitor, "surname=Pu*g?").await, &[("Dora", 8.0)]);
+    // As many wildcards as a word may have are no error of the engine.
+    for surname in ["aa*a????????", "aa*a????*a????", "aa????????????????????*a????????*bcdefghijklmnopqrstuvwxyz"] {
+        are(&find(&archive, visitor, &format!("surname={surname}")).await, &[]);
+    }
+    for surname in ["aa*a????????????????", "aa*a?????????", "aa*a*a*"] {
+        visitor.get(&format!("/archive/search?surname={surname}")).await.faulty(&["surname"]);
+    }
+    visitor.get("/archive/search?otherGiven=aa*a*a*").await.faulty(&["otherGiven"]);
 }
 
 async fn closed_record_is_found_by_staff_only() {

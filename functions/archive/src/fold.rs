@@ -81,6 +81,11 @@ fn is_word(character: char) -> bool {
     is_mark(character) || character.is_alphanumeric()
 }
 
+/// Whether a character ends a word. Apostrophes are inside a word.
+pub fn is_separator(character: char) -> bool {
+    !is_word(character) && !is_apostrophe(character)
+}
+
 fn is_apostrophe(character: char) -> bool {
     matches!(character, '\'' | '’' | '‘' | 'ʼ' | 'ʻ' | '`' | '´')
 }

@@ -67,7 +67,8 @@ impl Access {
 }
 
 /// Errors of queries that OpenSearch reports as errors of its own, with a status from 500.
-const FAULTS_OF_QUERIES: [&str; 2] = ["too_many_nested_clauses", "too_many_clauses"];
+const FAULTS_OF_QUERIES: [&str; 3] =
+    ["too_many_nested_clauses", "too_many_clauses", "too_complex_to_determinize_exception"];
 
 /// An error in an answer of OpenSearch, with the errors that have caused it.
 #[derive(Deserialize, Default)]
@@ -140,12 +141,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn query_with_too_many_clauses_is_refused_and_no_outage() {
-        let cause = r#"{"type":"too_many_nested_clauses","reason":"maxClauseCount is set to 1024"}"#;
+    fn query_that_is_too_large_or_too_complex_is_refused_and_no_outage() {
         let answer = |error: &str| format!(r#"{{"error":{error},"status":500}}"#);
         let failed = |members: &str| answer(&format!(r#"{{"type":"search_phase_execution_exception",{members}}}"#));
-        assert!(is_fault_of_query(&failed(&format!(r#""root_cause":[{cause}]"#))));
-        assert!(is_fault_of_query(&failed(&format!(r#""root_cause":[],"caused_by":{cause}"#))));
+        for cause in [
+            r#"{"type":"too_many_nested_clauses","reason":"maxClauseCount is set to 1024"}"#,
+            r#"{"type":"too_complex_to_determinize_exception","reason":"Determinizing would require more effort"}"#,
+        ] {
+            assert!(is_fault_of_query(&failed(&format!(r#""root_cause":[{cause}]"#))));
+            assert!(is_fault_of_query(&failed(&format!(r#""root_cause":[],"caused_by":{cause}"#))));
+        }
         for other in [answer(r#""gateway""#), failed(r#""root_cause":[]"#), "<html>".to_owned()] {
             assert!(!is_fault_of_query(&other), "{other}");
         }

@@ -10,7 +10,7 @@ use super::related::related;
 use super::sounds::sounds;
 use super::terms::{NameTerms, Part};
 use super::tier::Tier;
-use crate::fold::{fold, words};
+use crate::fold::{fold, is_separator, words};
 
 /// The most words and characters of a queried name.
 const MAX_WORDS: usize = 10;
@@ -18,6 +18,11 @@ const MAX_CHARACTERS: usize = 100;
 
 /// The letters before the first wildcard of a word.
 const LETTERS_BEFORE_WILDCARD: usize = 2;
+
+/// The most `*` of a word, and the most `?` after the first of them. The engine follows every position at which a `*` may
+/// end, so each `?` after it doubles the work, and with about 15 the engine refuses the query.
+const MAX_STARS: usize = 2;
+const MAX_LETTERS_AFTER_STAR: usize = 8;
 
 /// The letters from which a word may have one typo, and two.
 const LETTERS_OF_ONE_TYPO: usize = 4;
@@ -99,7 +104,9 @@ impl AskedName {
             } else if matching == Matching::Exact {
                 return Err("must not have wildcards with `exact`".to_owned());
             } else {
-                written.push(pattern(token));
+                // A stored name is divided at its punctuation, too.
+                let parts = token.split(|character| is_separator(character) && !is_wildcard(character));
+                written.extend(parts.flat_map(asked_words));
             }
         }
         if written.iter().any(|word| word.chars().count() > MAX_CHARACTERS) {
@@ -157,6 +164,12 @@ impl AskedWord {
         };
         if pattern.chars().take_while(|character| !is_wildcard(*character)).count() < LETTERS_BEFORE_WILDCARD {
             return Err("must have at least two letters before a wildcard".to_owned());
+        }
+        let (_, after_star) = pattern.split_once('*').unwrap_or_default();
+        if pattern.matches('*').count() > MAX_STARS || after_star.matches('?').count() > MAX_LETTERS_AFTER_STAR {
+            return Err(format!(
+                "must have at most {MAX_STARS} `*` in a word, and at most {MAX_LETTERS_AFTER_STAR} `?` after a `*`"
+            ));
         }
         Ok(Self::Patterns(spellings))
     }
@@ -255,6 +268,11 @@ impl Test {
             Self::FirstLetter(letter) => stored.words.iter().any(|word| word.starts_with(letter.as_str())),
         }
     }
+}
+
+/// Returns the folded words of a part of a name. One with wildcards is a pattern.
+fn asked_words(part: &str) -> Vec<String> {
+    if part.contains(is_wildcard) { vec![pattern(part)] } else { words(part) }
 }
 
 /// Returns the folded pattern of a word with wildcards.
@@ -402,6 +420,32 @@ mod tests {
         }
         for (asked, stored) in [("Mc Don*", "Donald"), ("McDonald", "D_nald"), ("Mc Donald", "Mac D_nald")] {
             assert_eq!(tier(asked, stored), None, "{asked} {stored}");
+        }
+    }
+
+    #[test]
+    fn name_with_wildcards_is_divided_where_a_stored_name_is() {
+        for (asked, stored) in [
+            ("Lloyd-Geo*", "Lloyd-George"),
+            ("Lloyd–Geo*", "Lloyd-George"),
+            ("Llo*-George", "Lloyd George"),
+            ("Jean.Bap?iste", "Jean-Baptiste"),
+            ("O'Br*", "O’Brien"),
+        ] {
+            assert!(tier(asked, stored).is_some(), "{asked} {stored}");
+        }
+        assert_eq!(tier("Lloyd-Geo*", "Lloyd"), None);
+        assert!(AskedName::surname("Lloyd-*", Matching::All).is_err());
+    }
+
+    #[test]
+    fn pattern_that_the_engine_refuses_is_refused() {
+        let asks = |text: &str| AskedName::surname(text, Matching::All).is_ok();
+        for text in ["Pu*g?", "aa*a*", "aa??????????????????", "aa*????*????", "aa??*????????", "aa* bb* cc*"] {
+            assert!(asks(text), "{text}");
+        }
+        for text in ["aa***", "aa*a*a*", "aa*a?????????", "aa*????*?????"] {
+            assert!(!asks(text), "{text}");
         }
     }
 
