@@ -6,13 +6,14 @@ use ::archive::schema::QUEUE;
 use aws_sdk_sqs::types::QueueAttributeName;
 use serde_json::json;
 
+use super::outages::{begin, by_hand};
 use super::publishing::{
-    CENSUS, assert_nothing_is_left, ids, long_file, mapping, post, publish, published, settled, upload,
+    CENSUS, LEASE, assert_nothing_is_left, ids, long_file, mapping, post, publish, published, settled, upload,
 };
-use super::stage::{Archive, attribute, listed, until};
+use super::stage::{Archive, attribute, id, listed, until};
 use crate::harness::stopper::Moment;
 use crate::harness::table::Item;
-use crate::harness::{Setup, sized};
+use crate::harness::{Setup, User, sized};
 use crate::tests;
 
 tests! { archive_publishing_runs:
@@ -29,6 +30,7 @@ tests! { archive_publishing_runs:
     report_of_a_run_that_has_not_read_its_file_is_not_found,
     #[long] household_with_long_names_is_published_with_the_beginnings_of_them,
     #[long] household_with_more_than_its_item_can_hold_is_refused,
+    #[long] run_goes_by_the_closed_years_of_its_beginning,
 }
 
 async fn ten_requests_at_once_start_one_run() {
@@ -295,5 +297,44 @@ async fn household_with_more_than_its_item_can_hold_is_refused() {
     assert!((300..700).contains(&records), "{records}");
     let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip", "resolve": true })).await;
     assert_eq!((run.text("status"), &run["totals"]["records"]), ("published", &json!(records)), "{}", run.told());
+    archive.publishing_agrees().await;
+}
+
+async fn run_goes_by_the_closed_years_of_its_beginning() {
+    let archive = by_hand(None).await;
+    let category = archive.category("Census").await;
+    let new = json!({ "name": "Llanfair", "categoryIds": [category], "closedYears": { "birth": 100 } });
+    let collection = id(&archive.editor.post("/archive/collections", new).await.is(201));
+    let new = json!({ "name": "Transcription", "collectionId": collection, "mapping": mapping() });
+    let post = archive.volunteer.post("/archive/posts", new).await.is(201).header("location").to_owned();
+    let csv = "House,Surname,Forenames,Rel,Sex,Born,Birthplace\n\
+        1,Rees,Huw,Head,M,1850,\n1,Rees,Nia,Daughter,F,1990,\n";
+    let run = begin(&archive, &post, csv).await;
+    let phase = async || archive.volunteer.get(&run).await.is(200).text("phase").to_owned();
+    for _ in 0..5 {
+        if phase().await == "numbering" {
+            break;
+        }
+        // The worker dies after one step.
+        archive.work(Some((2, Moment::BeforeItIsSent))).await;
+        archive.cairn.clock.advance(LEASE);
+    }
+    assert_eq!(phase().await, "numbering");
+    let path = format!("/archive/collections/{collection}");
+    archive.editor.patch(&path, json!({ "closedYears": null })).await.is(200);
+    archive.finish().await;
+    let seen = async |user: &User| {
+        let records = listed(user, &format!("{post}/records"), "id").await;
+        let household = user.get(&format!("{post}/households/1")).await.is(200);
+        let huw = user.get(&format!("/archive/records/{}", records[0])).await.is(200);
+        let lists = [&household["members"], &huw["household"]["members"], &huw["relatives"]];
+        (records.len(), lists.map(|list| list.as_array().unwrap().len()))
+    };
+    assert_eq!(seen(&archive.visitor).await, (1, [1, 1, 0]));
+    assert_eq!(seen(&archive.volunteer).await, (2, [2, 2, 1]));
+    // The next run has the new years.
+    archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
+    archive.finish().await;
+    assert_eq!(seen(&archive.visitor).await, (2, [2, 2, 1]));
     archive.publishing_agrees().await;
 }

@@ -7,7 +7,7 @@ use web::{Event, EventFailure};
 
 use super::{ArchiveJobs, Kind};
 use crate::access::{
-    BEGIN_JOB, COUNT_RECORDS, DELETE_POST_STEP, DELETE_RECORDS, HIDDEN_RUNS, LEASE, LIST_DUE, ONE, PLACE_SETTINGS,
+    BEGIN_JOB, COUNT_RECORDS, DELETE_POST_STEP, DELETE_RECORDS, HIDDEN_RUNS, LEASE, LIST_DUE, PLACE_SETTINGS,
     PUBLISH_STEP, READ_FILE, WORK_FILES, WRITE_RECORDS,
 };
 use crate::places::PLACES_BY_NAME;
@@ -18,7 +18,6 @@ impl Workers for ArchiveJobs {
         &LIST_DUE,
         &LEASE,
         &HIDDEN_RUNS,
-        &ONE,
         &PUBLISH_STEP,
         &READ_FILE,
         &WORK_FILES,
@@ -45,7 +44,6 @@ pub const JOB_PATTERNS: &[&AccessPattern] = &[
     &LEASE,
     &BEGIN_JOB,
     &HIDDEN_RUNS,
-    &ONE,
     &PUBLISH_STEP,
     &READ_FILE,
     &WORK_FILES,

@@ -6,7 +6,6 @@ use web::Problem;
 
 use super::checkpoint::Checkpoint;
 use super::chunk;
-use crate::item::Collection;
 use crate::jobs::Lease;
 use crate::keys::PostRunKey;
 use crate::names::{PlaceId, PostId};
@@ -20,18 +19,18 @@ pub struct RunWork<'a> {
     pub post: PostId,
     pub lease: &'a Lease,
     pub run: &'a Run,
-    pub collection: &'a Collection,
 }
 
 impl RunWork<'_> {
     /// The place within which the file's place texts are preferred.
     pub fn within(&self) -> Option<PlaceId> {
-        self.collection.place_id
+        self.run.place_id
     }
 
-    /// Returns the first day on which the public may see a record with these events.
+    /// Returns the first day on which the public may see a record with these events. All steps go by what the run has noted
+    /// at its start, since the collection may change meanwhile.
     pub fn visible_from(&self, events: &[Event]) -> Option<u32> {
-        self.collection.closed_years.as_ref().and_then(|closed| visible_from(events, closed))
+        self.run.closed_years.as_ref().and_then(|closed| visible_from(events, closed))
     }
 }
 

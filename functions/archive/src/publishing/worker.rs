@@ -8,11 +8,10 @@ use super::check::{self, Reading};
 use super::checkpoint::{Checkpoint, End};
 use super::run_step::{RunWork, step};
 use super::{group, matching, number, retire, settle, switch, undo, write};
-use crate::access::{ONE, PUBLISH_STEP};
+use crate::access::PUBLISH_STEP;
 use crate::hidden;
-use crate::item::Collection;
 use crate::jobs::{ArchiveJobs, Lease};
-use crate::keys::{CollectionKey, PostRunKey};
+use crate::keys::PostRunKey;
 use crate::runs::{Phase, Run};
 use crate::schema::ARCHIVE;
 
@@ -25,26 +24,19 @@ const NO_PROGRESS: &str = "no-progress";
 /// Works on a run.
 #[derive(Default)]
 pub struct Publish {
-    /// The run as it was begun, and its collection. Only the job's steps change the run.
-    setting: Option<Setting>,
+    /// The run as it was begun. Only the job's steps change it.
+    run: Option<Run>,
     reading: Option<Reading>,
-}
-
-/// What a run works with.
-#[derive(Clone)]
-pub struct Setting {
-    pub run: Run,
-    pub collection: Collection,
 }
 
 impl Worker<ArchiveJobs> for Publish {
     async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
         let mut checkpoint: Checkpoint = lease.job.checkpoint()?;
-        if self.setting.is_none() {
-            self.setting = Setting::load(access, lease).await?;
+        if self.run.is_none() {
+            self.run = load(access, lease).await?;
         }
-        let Self { setting: Some(setting), reading } = self else { return end_without_run(lease, &checkpoint) };
-        let work = RunWork { post: lease.group, lease, run: &setting.run, collection: &setting.collection };
+        let Self { run: Some(run), reading } = self else { return end_without_run(lease, &checkpoint) };
+        let work = RunWork { post: lease.group, lease, run };
         if lease.leases > MAX_LEASES {
             let (leases, phase) = (lease.leases - 1, checkpoint.phase);
             tracing::error!(post.id = %work.post, run = work.run.run.0, leases, ?phase, "a run makes no progress");
@@ -79,11 +71,11 @@ impl Worker<ArchiveJobs> for Publish {
     async fn cancel(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
         let mut checkpoint: Checkpoint = lease.job.checkpoint()?;
         if checkpoint.phase.is_cancellable() {
-            if self.setting.is_none() {
-                self.setting = Setting::load(access, lease).await?;
+            if self.run.is_none() {
+                self.run = load(access, lease).await?;
             }
-            let Some(setting) = &self.setting else { return end_without_run(lease, &checkpoint) };
-            let work = RunWork { post: lease.group, lease, run: &setting.run, collection: &setting.collection };
+            let Some(run) = &self.run else { return end_without_run(lease, &checkpoint) };
+            let work = RunWork { post: lease.group, lease, run };
             checkpoint.undo(End::Cancelled);
             return step(&work, checkpoint, Vec::new(), Then::Continue);
         }
@@ -110,16 +102,9 @@ fn end_without_run(lease: &Lease, checkpoint: &Checkpoint) -> Result<Step, Probl
     Step::new(vec![hidden::update(post, &shown)], checkpoint, lease.job.counts, Then::Succeed)
 }
 
-impl Setting {
-    /// None if the post was deleted with its runs.
-    async fn load(access: &Access, lease: &Lease) -> Result<Option<Self>, Problem> {
-        let key = PostRunKey { post: lease.group, run: lease.job.details.run };
-        let run = access.table(&PUBLISH_STEP, &ARCHIVE).get_consistent(key).await?;
-        let Some(run) = run else { return Ok(None) };
-        let run: Run = run.read()?;
-        let key = CollectionKey { collection: run.collection_id };
-        let collection = access.table(&ONE, &ARCHIVE).get_consistent(key).await?;
-        let collection = collection.ok_or_else(|| Problem::internal("the post of a run has no collection"))?.read()?;
-        Ok(Some(Self { run, collection }))
-    }
+/// Reads the run of a job. None if the post was deleted with its runs.
+async fn load(access: &Access, lease: &Lease) -> Result<Option<Run>, Problem> {
+    let key = PostRunKey { post: lease.group, run: lease.job.details.run };
+    let run = access.table(&PUBLISH_STEP, &ARCHIVE).get_consistent(key).await?;
+    Ok(run.map(|run| run.read()).transpose()?)
 }

@@ -23,7 +23,8 @@ const MAX_KEYWORDS: usize = 20;
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordQuery {
-    /// Given names. `*` stands for some letters and `?` for one, after two letters.
+    /// Given names. `*` stands for some letters and `?` for one, after two letters. A word has at most two `*`, and at most
+    /// eight `?` after the first.
     #[schema(min_length = 1, max_length = 100, example = "Griffith", nullable = false)]
     pub given: Option<String>,
     #[schema(min_length = 1, max_length = 100, example = "Pugh", nullable = false)]
