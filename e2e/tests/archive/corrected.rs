@@ -12,6 +12,7 @@ use crate::tests;
 tests! { archive_corrected:
     #[long] correction_stands_in_a_post_that_was_unpublished_for_a_time,
     #[long] correction_conflicts_with_the_next_file_of_a_post_that_was_unpublished,
+    #[long] correction_ends_with_the_text_of_the_file_although_its_header_is_spelled_otherwise,
     #[long] unpublishing_killed_at_each_write_keeps_the_correction,
     #[long] record_that_was_taken_down_stays_down_after_a_file_without_its_row,
     #[long] conflict_with_a_correction_refuses_a_file_of_which_bad_rows_are_skipped,
@@ -65,6 +66,24 @@ async fn correction_conflicts_with_the_next_file_of_a_post_that_was_unpublished(
     let run = publish(&archive.volunteer, &post, json!({})).await;
     assert_eq!(run["status"], "published", "{}", run.told());
     assert_eq!(given(&archive, &evan).await, "Ifan");
+    archive.publishing_agrees().await;
+}
+
+async fn correction_ends_with_the_text_of_the_file_although_its_header_is_spelled_otherwise() {
+    let archive = Archive::new().await;
+    let [post, evan] = corrected(&archive).await;
+    upload(&archive.volunteer, &post, &CENSUS.replace("Forenames", "FORENAMES")).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    let read = archive.volunteer.get(&evan).await.is(200);
+    let cell = &read["values"][2];
+    let told = (&cell["header"], &cell["value"], &cell["correction"]["from"]);
+    assert_eq!(told, (&json!("FORENAMES"), &json!("Ifan"), &json!("Evan")), "{}", read.told());
+    let back = archive.volunteer.patch(&evan, json!({ "values": { "forenames": "Evan" } })).await.is(200);
+    assert_eq!(back["values"][2].get("correction"), None, "{}", back.told());
+    let run = publish(&archive.volunteer, &post, json!({ "resolve": true })).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    assert_eq!(given(&archive, &evan).await, "Evan");
     archive.publishing_agrees().await;
 }
 

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 pub use citation::{citation, image_link};
 pub use closing::visible_from;
-pub use corrections::{Conflict, Corrected, CorrectionsPolicy, apply, correct};
+pub use corrections::{Conflict, Corrected, CorrectionsPolicy, apply, correct, correction_of};
 pub use mapped::{BoundMapping, MappedRow, RowFault, RowFaultKind, labels};
 pub use matching::{Matches, RowIdentity, matches};
 

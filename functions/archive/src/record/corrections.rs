@@ -52,6 +52,8 @@ pub struct Conflict {
 /// - Where the file has another text, they conflict. If the correction wins, it replaces the new text from now on and
 ///   does not conflict with it again. If the file wins, the correction ends.
 /// - Where the file lacks the column, the correction is kept for a file that has it again.
+///
+/// The new file may spell a header with other case or accents. The corrections then have its spelling.
 pub fn apply(
     corrections: &BTreeMap<String, Correction>,
     headers: &[String],
@@ -59,10 +61,15 @@ pub fn apply(
     policy: CorrectionsPolicy,
 ) -> Corrected {
     let keys: Vec<String> = headers.iter().map(|header| header_key(header)).collect();
-    let mut corrected = Corrected { values, corrections: corrections.clone(), conflicts: Vec::new() };
+    let mut corrected = Corrected { values, corrections: BTreeMap::new(), conflicts: Vec::new() };
     for (header, correction) in corrections {
+        let mut correction = correction.clone();
         let key = header_key(header);
-        let Some(column) = keys.iter().position(|other| *other == key) else { continue };
+        let column = keys.iter().position(|other| *other == key);
+        let Some((column, header)) = column.and_then(|column| Some((column, headers.get(column)?))) else {
+            corrected.corrections.insert(header.clone(), correction);
+            continue;
+        };
         // A row that is too short has empty cells.
         if corrected.values.len() <= column {
             corrected.values.resize(column + 1, String::new());
@@ -70,21 +77,27 @@ pub fn apply(
         let Some(cell) = corrected.values.get_mut(column) else { continue };
         let conflicts = *cell != correction.from && *cell != correction.to;
         if conflicts {
-            let in_file = cell.clone();
-            match policy {
-                CorrectionsPolicy::Keep | CorrectionsPolicy::Refuse => {
-                    let replaced = Correction { from: in_file.clone(), ..correction.clone() };
-                    corrected.corrections.insert(header.clone(), replaced);
-                }
-                CorrectionsPolicy::File => drop(corrected.corrections.remove(header)),
-            }
-            corrected.conflicts.push(Conflict { column, corrected: correction.to.clone(), in_file });
+            let conflict = Conflict { column, corrected: correction.to.clone(), in_file: cell.clone() };
+            corrected.conflicts.push(conflict);
+            correction.from.clone_from(cell);
         }
         if !conflicts || policy != CorrectionsPolicy::File {
             cell.clone_from(&correction.to);
+            corrected.corrections.insert(header.clone(), correction);
         }
     }
     corrected
+}
+
+/// Returns the correction of a column. An earlier file may have spelled its header with other case or accents.
+pub fn correction_of<'a>(
+    corrections: &'a BTreeMap<String, Correction>,
+    header: &str,
+) -> Option<(&'a String, &'a Correction)> {
+    corrections.get_key_value(header).or_else(|| {
+        let key = header_key(header);
+        corrections.iter().find(|(other, _)| header_key(other) == key)
+    })
 }
 
 /// Corrects cells of a record by hand. `changes` has the new text of each column by header, `by` and `at` say who corrects
@@ -114,7 +127,9 @@ pub fn correct(
     }
     for (index, header, to) in known.into_iter().flatten() {
         let Some(cell) = values.get_mut(index).filter(|cell| *cell != to) else { continue };
-        let in_file = corrections.remove(header).map_or_else(|| cell.clone(), |earlier| earlier.from);
+        let spelled = correction_of(corrections, header).map(|(spelled, _)| spelled.clone());
+        let earlier = spelled.and_then(|spelled| corrections.remove(&spelled));
+        let in_file = earlier.map_or_else(|| cell.clone(), |earlier| earlier.from);
         if in_file != *to {
             let correction = Correction { from: in_file, to: to.clone(), by, at: at.to_owned() };
             corrections.insert(header.clone(), correction);
@@ -140,7 +155,8 @@ mod tests {
         let headers = ["Surname", "FORENAMES"].map(str::to_owned);
         let corrected = apply(&corrections, &headers, vec!["Pugh".to_owned(), in_file.to_owned()], policy);
         assert_eq!(corrected.values[0], "Pugh");
-        let replaces = corrected.corrections.get("Forenames").map(|correction| correction.from.clone());
+        assert_eq!(corrected.corrections.get("Forenames"), None);
+        let replaces = corrected.corrections.get("FORENAMES").map(|correction| correction.from.clone());
         (corrected.values[1].clone(), replaces, corrected.conflicts.len())
     }
 
@@ -194,6 +210,20 @@ mod tests {
         assert_eq!(correct_to("Pughe"), ("Pughe".to_owned(), Some(correction("Pugh", "Pughe"))));
         assert_eq!(correct_to("Pugh"), ("Pugh".to_owned(), None));
         assert_eq!(values, ["Pugh", ""]);
+    }
+
+    #[test]
+    fn correction_by_hand_replaces_that_of_a_header_with_another_spelling() {
+        let mut corrections = BTreeMap::from([("Prénoms".to_owned(), correction("Evan", "Ifan"))]);
+        let mut values = vec!["Ifan".to_owned()];
+        let by = ("1000000005".parse().unwrap(), "2026-11-25T12:00:00.000000Z");
+        let mut correct_to = |given: &str| {
+            let changes = BTreeMap::from([("prenoms".to_owned(), given.to_owned())]);
+            correct(&mut values, &mut corrections, &["PRENOMS".to_owned()], &changes, by).unwrap();
+            corrections.clone()
+        };
+        assert_eq!(correct_to("Ieuan"), BTreeMap::from([("PRENOMS".to_owned(), correction("Evan", "Ieuan"))]));
+        assert_eq!(correct_to("Evan"), BTreeMap::new());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::households::HouseholdView;
 use crate::names::{CollectionId, Household, PostId, RecordId};
-use crate::record::{Correction, Event, Person, Record, Relative, citation, image_link, labels};
+use crate::record::{Correction, Event, Person, Record, Relative, citation, correction_of, image_link, labels};
 use crate::runs::Run;
 use crate::viewer::Viewer;
 
@@ -163,11 +163,12 @@ fn seen(relatives: Vec<Relative>, viewer: &Viewer) -> Vec<Relative> {
 /// Returns the cells of a record. A row that is shorter than the header has no more.
 fn cells(record: &Record, run: &Run, viewer: &Viewer) -> Vec<Cell> {
     let named = zip(&run.headers, labels(&run.mapping, &run.headers));
+    let shown = |header: &str| correction_of(&record.corrections, header).filter(|_| viewer.is_staff);
     let cell = |((header, label), value): ((&String, &str), &String)| Cell {
         header: header.clone(),
         label: label.to_owned(),
         value: value.clone(),
-        correction: record.corrections.get(header).filter(|_| viewer.is_staff).cloned(),
+        correction: shown(header).map(|(_, correction)| correction.clone()),
     };
     zip(named, &record.values).map(cell).collect()
 }
