@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::publishing::{CENSUS, mapping, publish, upload};
 use super::stage::{Archive, attribute, id, listed};
 use crate::harness::proxy::Proxy;
-use crate::harness::{Answer, Setup, User, engines};
+use crate::harness::{Answer, Setup, User, engines, sized};
 use crate::tests;
 
 tests! { archive_people:
@@ -17,6 +17,7 @@ tests! { archive_people:
     uncertain_surname_is_found_below_an_exact_one,
     wildcards_are_bounded_and_find_parts_of_names_with_a_hyphen,
     #[long] closed_record_is_found_by_staff_only,
+    #[long] public_lists_end_before_many_closed_rows,
     relative_who_is_closed_is_hidden_also_with_the_name_of_an_open_member,
     #[long] new_closed_years_close_published_records_with_the_next_run,
     #[long] largest_search_for_names_is_answered_and_a_larger_one_is_refused,
@@ -230,6 +231,29 @@ async fn closed_record_is_found_by_staff_only() {
     are(&find(&archive, &archive.visitor, "given=Huw&otherGiven=Nia").await, &[]);
     are(&find(&archive, &archive.volunteer, "given=Huw&otherGiven=Nia").await, &[("Huw", 20.0)]);
     are(&find(&archive, &archive.visitor, "decade=1990").await, &[]);
+}
+
+async fn public_lists_end_before_many_closed_rows() {
+    let archive = Archive::new().await;
+    let category = archive.category("Registers").await;
+    let new = json!({ "name": "Llanfair", "categoryIds": [category], "closedYears": { "birth": 100 } });
+    let collection = id(&archive.editor.post("/archive/collections", new).await.is(201));
+    let (open, rows) = (5, sized(400, 5_000));
+    let born = |row: usize| if row < open { 1850 } else { 1990 };
+    let rows_of_file: String = (0..rows).map(|row| format!("{row},Rees,Huw,Head,{}\n", born(row))).collect();
+    let csv = format!("House,Surname,Forenames,Rel,Born\n{rows_of_file}");
+    let post = publish_in(&archive, &collection, &csv).await;
+    for list in ["records", "households"] {
+        let path = format!("{post}/{list}");
+        for limit in [5, 6, 100] {
+            let page = archive.visitor.get(&format!("{path}?limit={limit}")).await.is(200);
+            assert_eq!((page.each("id").len(), page.next()), (open, None), "{list} {limit}");
+        }
+        let sizes: Vec<usize> =
+            archive.visitor.pages(&path, 2).await.iter().map(|page| page.each("id").len()).collect();
+        assert_eq!(sizes, [2, 2, 1], "{list}");
+    }
+    assert_eq!(listed(&archive.volunteer, &format!("{post}/records"), "id").await.len(), rows);
 }
 
 async fn relative_who_is_closed_is_hidden_also_with_the_name_of_an_open_member() {

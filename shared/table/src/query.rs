@@ -13,6 +13,10 @@ use crate::key::{MAX_PARTITION_KEY, MAX_SORT_KEY};
 use crate::read::TableAccess;
 use crate::schema::Index;
 
+/// The most items that one round of [`Query::page_of`] reads, unless more values are missing. So many of the largest items
+/// fit into the memory of a function.
+const MAX_ROUND: usize = 250;
+
 /// A query. By default it reads the table, in ascending order, eventually consistent.
 #[derive(Clone, Debug)]
 pub struct Query<'a> {
@@ -107,6 +111,8 @@ impl Query<'_> {
 
     /// Reads a page of up to `limit` values, which `keep` computes from the items in their order. Items without a value
     /// do not count. So only the last page is short, and a next position is returned only if the next page has values.
+    ///
+    /// It reads as many items as values are missing, and more with each round, since few values may be far apart.
     pub async fn page_of<T, E, F, Kept>(&self, limit: u32, keep: F) -> Result<(Vec<T>, Option<Position>), E>
     where
         E: From<Error>,
@@ -115,10 +121,11 @@ impl Query<'_> {
     {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut kept: Vec<(T, Position)> = Vec::new();
-        let mut rest = self.clone();
+        let (mut rest, mut least) = (self.clone(), 1);
         loop {
             let missing = limit.saturating_add(1) - kept.len();
-            let page = rest.page(u32::try_from(missing).unwrap_or(u32::MAX)).await?;
+            let page = rest.page(u32::try_from(missing.max(least)).unwrap_or(u32::MAX)).await?;
+            least = (2 * least).min(MAX_ROUND);
             let positions: Result<Vec<_>, Error> = page.items.iter().map(|stored| self.end_at(stored)).collect();
             let positions = positions?;
             let made = keep(page.items).await?;

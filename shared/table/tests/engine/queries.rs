@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use table::{Access, Action, Position, Stored, ordered};
+use table::{Access, Action, Error, Position, Stored, ordered};
 
 use crate::shop::{ALL, Book, SHOP, book, book_key, calls, open};
 
@@ -85,6 +85,39 @@ async fn page_is_full_despite_expired_items() {
     assert_eq!(numbers(&page.items), [3, 6]);
     let page = books.after(page.next).page(2).await.unwrap();
     assert_eq!((numbers(&page.items), page.next), (vec![9], None));
+}
+
+#[tokio::test]
+async fn pages_of_values_are_full_and_many_items_without_a_value_take_few_calls() {
+    let access = open().await;
+    shelve(&access, 300).await;
+    let books = || access.table(&ALL, &SHOP).query("east").index("list");
+    for limit in [1, 5, 42, 43] {
+        let mut position: Option<Position> = None;
+        let mut walked = Vec::new();
+        loop {
+            let sevenths = |page: Vec<Stored>| async move {
+                let kept = |number: u64| (number % 7 == 0).then_some(number);
+                Ok::<_, Error>(numbers(&page).into_iter().map(kept).collect())
+            };
+            let (kept, next) = books().after(position).page_of(limit, sevenths).await.unwrap();
+            assert!(next.is_none() || kept.len() == usize::try_from(limit).unwrap(), "limit {limit}");
+            walked.extend(kept);
+            position = next;
+            if position.is_none() {
+                break;
+            }
+        }
+        assert_eq!(walked, (7..=300).step_by(7).collect::<Vec<_>>(), "limit {limit}");
+    }
+    let before = calls(&access);
+    let first = |page: Vec<Stored>| async move {
+        Ok::<_, Error>(numbers(&page).into_iter().map(|number| (number <= 5).then_some(number)).collect())
+    };
+    let (kept, next) = books().page_of(5, first).await.unwrap();
+    assert_eq!((kept, next), (vec![1, 2, 3, 4, 5], None));
+    let calls = calls(&access) - before;
+    assert!(calls <= 12, "{calls} calls");
 }
 
 #[tokio::test]
