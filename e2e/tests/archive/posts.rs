@@ -1,9 +1,9 @@
 //! Posts: their mapping, metadata and owner, and moves between collections.
 
 use local::identity::Person;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::publishing::{publish, upload_bytes};
+use super::publishing::{publish, upload, upload_bytes};
 use super::stage::{Archive, attribute, id, listed};
 use crate::harness::table::text;
 use crate::tests;
@@ -17,6 +17,7 @@ tests! { archive_posts:
     post_in_transit_cannot_be_updated_or_deleted,
     post_of_another_volunteer_is_changed_by_editors_only,
     options_that_follow_the_file_decide_how_it_is_read,
+    headers_of_a_file_are_accepted_in_a_mapping,
     runs_of_an_unknown_post_are_not_found,
 }
 
@@ -161,6 +162,32 @@ async fn options_that_follow_the_file_decide_how_it_is_read() {
     refused.refused(422, "unprocessable").at(&["/csvOptions"]);
     volunteer.patch(&post, json!({ "csvOptions": null })).await.is(200);
     assert_eq!(volunteer.get(&format!("{post}/file")).await.is(200)["inspection"]["encoding"], "windows-1252");
+}
+
+async fn headers_of_a_file_are_accepted_in_a_mapping() {
+    let archive = Archive::new().await;
+    let category = archive.category("Census").await;
+    let collection = archive.collection("Census of 1871", &[&category]).await;
+    let post = format!("/archive/posts/{}", archive.post("Dolgellau", &collection).await);
+    let volunteer = &archive.volunteer;
+    let long = format!("Notes {}", "x".repeat(9_000));
+    let csv = format!("Surname,\"Date of\nbirth\",\"{long}\",\"{long}\",,Sur\tname 2\nPugh,1841,a,b,c,d\n");
+    let file = upload(volunteer, &post, &csv).await;
+    let headers = file["inspection"]["headers"].as_array().unwrap();
+    assert_eq!(headers.len(), 6, "{}", file.told());
+    let field = |index: usize| ["surname", "birthDate"].get(index).copied().unwrap_or("none");
+    let column = |(index, header): (usize, &Value)| json!({ "header": header, "field": field(index) });
+    let mapping: Vec<Value> = headers.iter().enumerate().map(column).collect();
+    volunteer.patch(&post, json!({ "mapping": mapping })).await.is(200);
+    let run = publish(volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    let records = volunteer.get(&format!("{post}/records")).await.is(200);
+    assert_eq!(records["items"][0]["events"][0]["dateText"], "1841");
+    let label = json!([{ "header": "Born", "label": "Date of\nbirth", "field": "birthDate" }]);
+    volunteer.patch(&post, json!({ "mapping": label })).await.faulty(&["/mapping/0/label"]);
+    let many: Vec<Value> =
+        (0..4).map(|number| json!({ "header": format!("{long}{number}"), "field": "none" })).collect();
+    volunteer.patch(&post, json!({ "mapping": many })).await.faulty(&["/mapping"]);
 }
 
 async fn runs_of_an_unknown_post_are_not_found() {

@@ -8,6 +8,7 @@ use web::Fault;
 use web::visible::name_fault;
 
 use crate::fold::fold;
+use crate::register::MAX_ROW_BYTES;
 
 /// The most columns of a mapping.
 pub const MAX_COLUMNS: usize = 100;
@@ -15,12 +16,17 @@ pub const MAX_COLUMNS: usize = 100;
 /// The most columns that are joined into one household or one key.
 pub const MAX_JOINED: usize = 3;
 
+/// The most bytes of the headers of a mapping: those of the first row of a file, and the numbers that reading adds to equal
+/// headers. The items of the post and its runs have the mapping.
+const MAX_HEADER_BYTES: usize = MAX_ROW_BYTES + 1024;
+
 /// One column of a file, and what its cells are. A column that no mapping names is stored and shown, but not searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MappedColumn {
-    /// The header of the column. Case, accents and spaces do not matter.
-    #[schema(min_length = 1, max_length = 200)]
+    /// The header of the column, which may have several lines. Case, accents and spaces do not matter. All headers together
+    /// have at most 33 KB.
+    #[schema(min_length = 1, max_length = 10_010)]
     pub header: String,
     /// The name that readers see, if it is not the header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,7 +138,7 @@ pub fn faults(pointer: &str, mapping: &[MappedColumn]) -> Vec<Fault> {
     let mut headers = HashSet::new();
     for (index, column) in mapping.iter().enumerate() {
         let at = |member: &str| format!("{pointer}/{index}/{member}");
-        faults.extend(name_fault(&at("header"), &column.header));
+        faults.extend(header_fault(&at("header"), &column.header));
         faults.extend(column.label.as_deref().and_then(|label| name_fault(&at("label"), label)));
         if !headers.insert(header_key(&column.header)) {
             faults.push(Fault::pointer(at("header"), "names a column that is mapped already"));
@@ -146,7 +152,18 @@ pub fn faults(pointer: &str, mapping: &[MappedColumn]) -> Vec<Fault> {
             faults.push(Fault::pointer(at("field"), detail));
         }
     }
+    let bytes: usize = mapping.iter().map(|column| column.header.len()).sum();
+    if bytes > MAX_HEADER_BYTES {
+        let detail = format!("must have headers of at most {} KB together", MAX_HEADER_BYTES / 1024);
+        faults.push(Fault::pointer(pointer, detail));
+    }
     faults
+}
+
+/// The fault of a header that no file has. A header of a file may have line breaks, and any characters but NUL.
+fn header_fault(pointer: &str, header: &str) -> Option<Fault> {
+    let is_valid = !header.trim().is_empty() && !header.contains('\0');
+    (!is_valid).then(|| Fault::pointer(pointer, "must not be blank, and must not contain the character NUL"))
 }
 
 /// Returns the form in which headers are compared: without case, accents, punctuation and spaces. A header of
@@ -177,6 +194,19 @@ mod tests {
         let mapping = [column("Née", Field::Surname), column("Other", Field::None), column(" NE E", Field::Name)];
         assert_eq!(places(&mapping), [at("/mapping/2/header")]);
         assert_eq!(places(&[column("#", Field::None), column("?", Field::None)]), []);
+    }
+
+    #[test]
+    fn header_may_have_what_a_header_of_a_file_may_have() {
+        let long = "é".repeat(10_000);
+        let mapping = ["Date of\nbirth", "\tNo.\u{b}", "\u{200b}", &long].map(|header| column(header, Field::None));
+        assert_eq!(places(&mapping), []);
+        let mapping = [" ", "A\0"].map(|header| column(header, Field::None));
+        assert_eq!(places(&mapping), [at("/mapping/0/header"), at("/mapping/1/header")]);
+        let mapping = [column(&format!("{long}1"), Field::None), column(&format!("{long}2"), Field::None)];
+        assert_eq!(places(&mapping), [at("/mapping")]);
+        let label = MappedColumn { label: Some("Date of\nbirth".to_owned()), ..column("Born", Field::BirthDate) };
+        assert_eq!(places(&[label]), [at("/mapping/0/label")]);
     }
 
     #[test]
