@@ -20,6 +20,8 @@ tests! { archive_outages:
     #[long] run_that_kills_nine_workers_is_published,
     #[long] run_that_readers_see_is_not_undone,
     #[long] run_ends_while_search_is_stopped_and_search_catches_up,
+    #[long] first_run_says_that_search_lags_until_search_catches_up,
+    #[long] post_that_is_unpublished_does_not_say_that_search_lags,
     #[long] run_is_complete_although_the_table_throttles,
 }
 
@@ -94,15 +96,24 @@ async fn published_without_search(archive: &Archive, proxy: &Proxy) -> [String; 
     // No server listens on this port.
     proxy.move_to("http://127.0.0.1:1".to_owned());
     let run = begin(archive, &post, &CENSUS.replace("Wm.", "Huw").replace("Griffith", "Gruffudd")).await;
+    until_retiring(archive, &run).await;
+    [post, run]
+}
+
+/// Works on a run until readers see it, although search does not answer.
+async fn until_retiring(archive: &Archive, run: &str) {
     for look in 0.. {
         assert!(look < 100, "the run still waits for search");
         archive.work(None).await;
-        if archive.volunteer.get(&run).await.is(200)["phase"] == "retiring" {
+        if archive.volunteer.get(run).await.is(200)["phase"] == "retiring" {
             break;
         }
         archive.cairn.clock.advance(Duration::from_secs(16));
     }
-    [post, run]
+}
+
+async fn lags(archive: &Archive, post: &str) -> bool {
+    archive.volunteer.get(post).await.is(200)["searchLag"].as_bool().unwrap()
 }
 
 async fn run_that_readers_see_is_not_undone() {
@@ -140,6 +151,37 @@ async fn run_ends_while_search_is_stopped_and_search_catches_up() {
     for (query, total) in [("surname=pugh", 3), ("given=huw", 1), ("given=wm", 0), ("given=griffith", 0)] {
         assert_eq!(found(query).await, total, "{query}");
     }
+    assert!(!lags(&archive, &post).await);
+    archive.publishing_agrees().await;
+}
+
+async fn first_run_says_that_search_lags_until_search_catches_up() {
+    let proxy = Proxy::before(engines::search().await).await;
+    let archive = by_hand(Some(proxy.url.clone())).await;
+    let post = post(&archive).await;
+    proxy.move_to("http://127.0.0.1:1".to_owned());
+    let run = begin(&archive, &post, CENSUS).await;
+    until_retiring(&archive, &run).await;
+    assert!(lags(&archive, &post).await);
+    proxy.move_to(engines::search().await);
+    archive.finish().await;
+    assert_eq!(ended(&archive, &run).await["status"], "published");
+    assert!(!lags(&archive, &post).await);
+    archive.publishing_agrees().await;
+}
+
+async fn post_that_is_unpublished_does_not_say_that_search_lags() {
+    let proxy = Proxy::before(engines::search().await).await;
+    let archive = by_hand(Some(proxy.url.clone())).await;
+    let [post, _] = published_without_search(&archive, &proxy).await;
+    assert!(lags(&archive, &post).await);
+    archive.volunteer.post(&format!("{post}/unpublish"), json!({})).await.is(202);
+    assert!(!lags(&archive, &post).await);
+    proxy.move_to(engines::search().await);
+    archive.finish().await;
+    let read = archive.volunteer.get(&post).await.is(200);
+    assert_eq!((read.text("status"), &read["searchLag"]), ("draft", &json!(false)), "{}", read.told());
+    assert!(archive.records().await.is_empty());
     archive.publishing_agrees().await;
 }
 

@@ -12,9 +12,10 @@ use super::checkpoint::{Checkpoint, Retired, id_of};
 use super::chunk::{RunFiles, WorkFile};
 use super::run_step::{RunWork, step};
 use super::settle::{pause, records_in_search};
-use crate::access::DELETE_RECORDS;
+use crate::access::{DELETE_RECORDS, PUBLISH_STEP};
 use crate::hidden;
-use crate::keys::{HOUSEHOLD_PREFIX, PostRunKey, RecordAddressKey, RecordKey};
+use crate::item::Post;
+use crate::keys::{HOUSEHOLD_PREFIX, PostKey, PostRunKey, RecordAddressKey, RecordKey};
 use crate::names::{PostId, RecordId, RunNumber};
 use crate::runs::{Phase, Run};
 use crate::schema::ARCHIVE;
@@ -27,6 +28,12 @@ const HOUSEHOLDS: u32 = 100;
 
 /// Looks at search after which a run counts as gone from it. What search still has is hidden by its version from then on.
 const MAX_LOOKS: u32 = 60;
+
+/// Seconds between the later looks.
+const LONG_PAUSE: u64 = 900;
+
+/// Looks at search in about a day, after which a post says for good that search lags.
+const MAX_LOOKS_OF_LAG: u32 = MAX_LOOKS + 96;
 
 /// How far a run is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +62,7 @@ pub async fn retire(access: &Access, post: PostId, old: Retired, next: u32, look
         Some(0) => Ok(Retiring::Done),
         _ if looks >= MAX_LOOKS => {
             tracing::error!(post.id = %post, run = old.run.0, "search still has records of a deleted run");
-            Ok(Retiring::Wait(900))
+            Ok(Retiring::Wait(LONG_PAUSE))
         }
         _ => Ok(Retiring::Wait(pause(looks))),
     }
@@ -75,6 +82,18 @@ pub async fn step_retire(access: &Access, work: &RunWork<'_>, mut checkpoint: Ch
             Retiring::Done => {}
         }
     }
+    let lagging = if checkpoint.search_lag { lagging_post(access, work).await? } else { None };
+    let mut actions = Vec::new();
+    if let Some((stored, post)) = lagging {
+        let held = records_in_search(access, post.id, work.run.run).await;
+        if held.is_some_and(|held| held >= post.record_count) {
+            let after = Post { search_lag: false, ..post.clone() };
+            let update = Action::update(&ARCHIVE, stored.key.clone(), Changes::between(&post, &after)?);
+            actions.push(update.if_unchanged(&stored));
+        } else if checkpoint.looks < MAX_LOOKS_OF_LAG {
+            return wait_for_search(work, checkpoint);
+        }
+    }
     let files = RunFiles::new(access, work.post, work.run.run);
     delete_work(&files, &checkpoint).await?;
     let at = table::clock::rfc3339(access.engines().clock.now());
@@ -82,10 +101,27 @@ pub async fn step_retire(access: &Access, work: &RunWork<'_>, mut checkpoint: Ch
     // Only these: since readers see the run, a record of it may have been taken down, or the run withdrawn.
     let ended = Run { phase: checkpoint.phase, ended_at: Some(at), ..work.run.clone() };
     let key = PostRunKey { post: work.post, run: ended.run };
-    let mut actions = vec![Action::update(&ARCHIVE, key, Changes::between(work.run, &ended)?)];
+    actions.push(Action::update(&ARCHIVE, key, Changes::between(work.run, &ended)?));
     actions.extend(checkpoint.last.map(|old| hidden::update(work.post, &[(old.run, None)])));
     let rows = checkpoint.totals.rows.into();
     Step::new(actions, &checkpoint, Counts::new(rows, rows), Then::Succeed)
+}
+
+/// Returns the post, if it still says that search lags behind this run.
+async fn lagging_post(access: &Access, work: &RunWork<'_>) -> Result<Option<(Stored, Post)>, Problem> {
+    let stored = access.table(&PUBLISH_STEP, &ARCHIVE).get_consistent(PostKey { post: work.post }).await?;
+    let Some(stored) = stored else { return Ok(None) };
+    let post: Post = stored.read()?;
+    let is_lagging = post.published_run == Some(work.run.run) && post.search_lag;
+    Ok(is_lagging.then_some((stored, post)))
+}
+
+/// Waits until search holds the run. The last run is deleted by then, and the next one need not wait any longer.
+fn wait_for_search(work: &RunWork<'_>, mut checkpoint: Checkpoint) -> Result<Step, Problem> {
+    let seconds = if checkpoint.looks < MAX_LOOKS { pause(checkpoint.looks) } else { LONG_PAUSE };
+    checkpoint.looks += 1;
+    let shown = checkpoint.last.take().map(|old| hidden::update(work.post, &[(old.run, None)]));
+    step(work, checkpoint, shown.into_iter().collect(), Then::Wait(seconds))
 }
 
 /// Deletes the files that a run needs only while it works.

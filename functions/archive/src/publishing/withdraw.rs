@@ -36,6 +36,7 @@ pub async fn begin(cx: &Context, stored: &Stored, status: PostStatus) -> Result<
         last_id: None,
         record_count: 0,
         household_count: 0,
+        search_lag: false,
         updated_at: at,
         ..before.clone()
     };
