@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ::archive::schema::QUEUE;
 use aws_sdk_sqs::types::QueueAttributeName;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::outages::{begin, by_hand};
 use super::publishing::{
@@ -30,6 +30,7 @@ tests! { archive_publishing_runs:
     report_of_a_run_that_has_not_read_its_file_is_not_found,
     #[long] household_with_long_names_is_published_with_the_beginnings_of_them,
     #[long] household_with_more_than_its_item_can_hold_is_refused,
+    household_shows_the_beginnings_of_long_dates_and_places,
     #[long] run_goes_by_the_closed_years_of_its_beginning,
 }
 
@@ -298,6 +299,23 @@ async fn household_with_more_than_its_item_can_hold_is_refused() {
     let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip", "resolve": true })).await;
     assert_eq!((run.text("status"), &run["totals"]["records"]), ("published", &json!(records)), "{}", run.told());
     archive.publishing_agrees().await;
+}
+
+async fn household_shows_the_beginnings_of_long_dates_and_places() {
+    let archive = Archive::new().await;
+    let (born, place) = ("y".repeat(3_000), "z".repeat(3_000));
+    let csv = format!(
+        "House,Surname,Forenames,Rel,Sex,Born,Birthplace\n14,Pugh,Evan,Head,M,{born},{place}\n\
+        14,Pugh,Ann,Wife,F,{born},{place}\n"
+    );
+    let post = published(&archive, &csv).await;
+    let lengths = |event: &Value| ["dateText", "placeText"].map(|name| event[name].as_str().unwrap().len());
+    let household = archive.visitor.get(&format!("{post}/households/14")).await.is(200);
+    let ann = &household["members"][1];
+    assert_eq!(lengths(&ann["events"][0]), [200, 200]);
+    let record = archive.visitor.get(&format!("/archive/records/{}", ann["id"].as_str().unwrap())).await.is(200);
+    assert_eq!(lengths(&record["events"][0]), [3_000, 3_000]);
+    assert_eq!(lengths(&record["household"]["members"][0]["events"][0]), [200, 200]);
 }
 
 async fn run_goes_by_the_closed_years_of_its_beginning() {

@@ -55,7 +55,8 @@ pub struct MemberView {
     /// Only where one household is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sex: Option<Sex>,
-    /// The events in the member's life; only where one household is read.
+    /// The events in the member's life, with the first 60 to 200 characters of their dates and places; only where one
+    /// household is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<Event>>,
 }

@@ -7,14 +7,21 @@ use table::{Error, Item, Key, Stored, TableAccess};
 use web::Problem;
 
 use super::{HouseholdView, Member, MemberView};
+use crate::fold::first;
 use crate::keys::RecordKey;
 use crate::mapping::PersonRole;
 use crate::names::{Household, PostId, RunNumber};
-use crate::record::Record;
+use crate::record::{Event, Record};
 use crate::viewer::Viewer;
 
 /// The members that a list or a search shows of each household.
 const LISTED_MEMBERS: usize = 10;
+
+/// The most characters of a date or a place that a household shows of a member. The record has all of them.
+const EVENT_CHARS: usize = 200;
+
+/// The same for all members together, of whom each has up to seven events. A response has at most 6 MB.
+const HOUSEHOLD_EVENT_CHARS: usize = 60_000;
 
 /// The members of a household in one run.
 #[derive(Clone, Debug)]
@@ -56,6 +63,7 @@ pub async fn view(
     let records = if is_consistent { table.batch_get_consistent(&keys).await? } else { table.batch_get(&keys).await? };
     let records = records.into_iter().map(|stored| stored.map(|stored| stored.read::<Record>()).transpose());
     let records = records.collect::<Result<Vec<_>, _>>()?;
+    let chars = event_chars(household.members.len());
     let members: Vec<MemberView> = household
         .members
         .into_iter()
@@ -63,20 +71,30 @@ pub async fn view(
         .filter(|(member, record)| {
             viewer.sees(record.as_ref().map_or(member.visible_from, |record| record.visible_from))
         })
-        .map(|(member, record)| detailed(member, record))
+        .map(|(member, record)| detailed(member, record, chars))
         .collect();
     let (id, count) = (household.household, members.len());
     let number = id.name().to_owned();
     Ok((count > 0).then_some(HouseholdView { id, number, count, members }))
 }
 
-/// Returns a member with what the record says of its principal person. A record that has just been replaced or taken
-/// down leaves what the household says.
-fn detailed(member: Member, record: Option<Record>) -> MemberView {
+/// Returns the most characters of a date or a place in a household with this number of members.
+fn event_chars(members: usize) -> usize {
+    (HOUSEHOLD_EVENT_CHARS / members.max(1)).min(EVENT_CHARS)
+}
+
+/// Returns a member with what the record says of its principal person, and the first characters of its dates and places. A
+/// record that has just been replaced or taken down leaves what the household says.
+fn detailed(member: Member, record: Option<Record>, chars: usize) -> MemberView {
     let Some(record) = record else { return member.into() };
     let sex = record.principal().and_then(|person| person.sex);
-    let events = record.events.into_iter().filter(|event| event.role == PersonRole::Principal).collect();
-    MemberView { sex, events: Some(events), ..member.into() }
+    let events = record.events.into_iter().filter(|event| event.role == PersonRole::Principal);
+    let short = |event: Event| Event {
+        date_text: first(&event.date_text, chars).to_owned(),
+        place_text: first(&event.place_text, chars).to_owned(),
+        ..event
+    };
+    MemberView { sex, events: Some(events.map(short).collect()), ..member.into() }
 }
 
 #[cfg(test)]
@@ -84,6 +102,11 @@ mod tests {
     use table::item::{text, to_item};
 
     use super::*;
+
+    #[test]
+    fn larger_households_show_less_of_each_date_and_place() {
+        assert_eq!([0, 1, 300, 400, 1_000].map(event_chars), [200, 200, 200, 150, 60]);
+    }
 
     #[test]
     fn household_has_the_members_of_the_run_only() {
