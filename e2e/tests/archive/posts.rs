@@ -18,6 +18,7 @@ tests! { archive_posts:
     post_of_another_volunteer_is_changed_by_editors_only,
     options_that_follow_the_file_decide_how_it_is_read,
     headers_of_a_file_are_accepted_in_a_mapping,
+    stated_encoding_counts_also_where_a_file_looks_like_utf_8,
     runs_of_an_unknown_post_are_not_found,
 }
 
@@ -188,6 +189,32 @@ async fn headers_of_a_file_are_accepted_in_a_mapping() {
     let many: Vec<Value> =
         (0..4).map(|number| json!({ "header": format!("{long}{number}"), "field": "none" })).collect();
     volunteer.patch(&post, json!({ "mapping": many })).await.faulty(&["/mapping"]);
+}
+
+async fn stated_encoding_counts_also_where_a_file_looks_like_utf_8() {
+    let archive = Archive::new().await;
+    let category = archive.category("Census").await;
+    let collection = archive.collection("Census of 1871", &[&category]).await;
+    let volunteer = &archive.volunteer;
+    // Without a byte-order mark.
+    let utf_16: Vec<u8> = "Surname,Note\nPugh,a\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (file, label, encoding, surname) in [
+        (b"Surname,Note\n\x1b$B@+\x1b(B,a\n".to_vec(), "iso-2022-jp", "ISO-2022-JP", "姓"),
+        (utf_16, "utf-16le", "UTF-16LE", "Pugh"),
+    ] {
+        let post = format!("/archive/posts/{}", archive.post(surname, &collection).await);
+        let mapping = json!([{ "header": "Surname", "field": "surname" }]);
+        let options = json!({ "csvOptions": { "encoding": label }, "mapping": mapping });
+        volunteer.patch(&post, options).await.is(200);
+        let read = upload_bytes(volunteer, &post, &file).await;
+        let inspection = &read["inspection"];
+        let found = (&inspection["encoding"], &inspection["headers"][0], &inspection["sample"][0][0]);
+        assert_eq!(found, (&json!(encoding), &json!("Surname"), &json!(surname)), "{}", read.told());
+        let run = publish(volunteer, &post, json!({})).await;
+        assert_eq!(run["status"], "published", "{}", run.told());
+        let records = volunteer.get(&format!("{post}/records")).await.is(200);
+        assert_eq!(records["items"][0]["people"][0]["surname"], surname);
+    }
 }
 
 async fn runs_of_an_unknown_post_are_not_found() {

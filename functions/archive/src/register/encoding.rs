@@ -19,6 +19,11 @@ impl Encoding {
         is_text.then_some(Self(encoding))
     }
 
+    /// Whether a text in this encoding can also be one in UTF-8, with another meaning, as in UTF-16.
+    pub(super) fn may_look_like_utf_8(self) -> bool {
+        !self.0.is_ascii_compatible()
+    }
+
     /// Returns the encoding that the byte-order mark at the start of a file names.
     pub(super) fn of_mark(start: &[u8]) -> Option<Self> {
         encoding_rs::Encoding::for_bom(start).map(|(encoding, _)| Self(encoding))

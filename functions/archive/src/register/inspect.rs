@@ -26,7 +26,7 @@ const MAX_SAMPLE_CHARS: usize = 100;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CsvOptions {
     /// The encoding of a file that has no byte-order mark and is not UTF-8, as a label of the WHATWG Encoding Standard.
-    /// Without it, such a file is read as windows-1252.
+    /// Without it, such a file is read as windows-1252. UTF-16 and ISO-2022-JP are tried before UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, example = "windows-1250")]
     pub encoding: Option<Encoding>,
@@ -166,10 +166,16 @@ impl Inspector {
                 self.is_unmarked = false;
                 vec![marked]
             }
-            None => vec![Encoding::UTF_8, self.options.encoding.unwrap_or(Encoding::WINDOWS_1252)],
+            None if self.assumed().may_look_like_utf_8() => vec![self.assumed(), Encoding::UTF_8],
+            None => vec![Encoding::UTF_8, self.assumed()],
         };
         self.candidates = encodings.into_iter().map(Candidate::new).collect();
         self.candidates.iter_mut().for_each(|candidate| candidate.test(&self.head, false));
+    }
+
+    /// Returns the encoding of a file that has no byte-order mark and is not UTF-8.
+    fn assumed(&self) -> Encoding {
+        self.options.encoding.unwrap_or(Encoding::WINDOWS_1252)
     }
 
     fn test(&mut self, piece: &[u8]) {
@@ -179,8 +185,11 @@ impl Inspector {
     fn encoding(&mut self) -> Result<Encoding, Refusal> {
         self.candidates.iter_mut().for_each(|candidate| candidate.test(&[], true));
         let possible = self.candidates.iter().find(|candidate| candidate.is_possible);
-        let last = self.candidates.last().map_or(Encoding::UTF_8, |candidate| candidate.encoding);
-        possible.map(|candidate| candidate.encoding).ok_or(Refusal::Undecodable(last))
+        let refused = match self.candidates.as_slice() {
+            [marked] => marked.encoding,
+            _ => self.assumed(),
+        };
+        possible.map(|candidate| candidate.encoding).ok_or(Refusal::Undecodable(refused))
     }
 }
 
@@ -337,6 +346,22 @@ mod tests {
                 (expected, ["A".to_owned()].as_slice(), first)
             );
         }
+    }
+
+    #[test]
+    fn stated_encoding_whose_text_may_look_like_utf_8_is_tried_first() {
+        let stated = |label: &str| CsvOptions { encoding: Some(encoding(label)), delimiter: None };
+        let utf_16: Vec<u8> = "A\nb".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for (file, label, expected, first) in [
+            (utf_16.as_slice(), "utf-16le", "UTF-16LE", "b"),
+            (b"A\n\x1b$B@+\x1b(B", "iso-2022-jp", "ISO-2022-JP", "姓"),
+            ("A\nŁ".as_bytes(), "iso-2022-jp", "UTF-8", "Ł"),
+        ] {
+            let found = inspect(file, stated(label)).unwrap();
+            assert_eq!((found.encoding.name(), found.sample[0][0].as_str()), (expected, first));
+        }
+        let japanese = encoding("iso-2022-jp");
+        assert_eq!(inspect(b"A\n\xa3", stated("iso-2022-jp")), Err(Refusal::Undecodable(japanese)));
     }
 
     #[test]
