@@ -132,7 +132,7 @@ pub struct Post {
     pub household_count: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// Whether search did not hold all records of the run in time.
+    /// Whether search did not hold all records of the run in time, and does not hold them yet.
     pub search_lag: bool,
     pub created_at: String,
     pub updated_at: String,
