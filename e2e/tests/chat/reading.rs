@@ -20,6 +20,7 @@ tests! { chat_reading:
     own_messages_are_read,
     unread_messages_are_counted_up_to_100,
     messages_from_before_joining_are_not_unread,
+    marking_a_message_from_before_joining_changes_nothing,
     marking_read_leaves_the_mentions_that_follow,
     mentions_beyond_100_unread_messages_stay_counted,
     private_chat_shows_the_position_of_the_other,
@@ -93,6 +94,32 @@ async fn messages_from_before_joining_are_not_unread() {
     chat.bob.user.get(first.header("location")).await.is(200);
     write_messages(&chat, &path, &chat.ann, [later].into_iter()).await;
     assert_eq!(chat.bob.user.get(&format!("{path}/read")).await.is(200)["unreadCount"], 1);
+}
+
+async fn marking_a_message_from_before_joining_changes_nothing() {
+    let chat = Chat::without_stream_readers().await;
+    let path = group_chat(&chat, &[&chat.ann, &chat.bob]).await;
+    let first = id(&send(&chat.ann.user, &path, "one").await);
+    let before = id(&send(&chat.ann.user, &path, "two").await);
+    let joined_at = before.parse::<MessageId>().unwrap().time().millis() + 1;
+    let joined = chat::names::Millisecond::at(joined_at).unwrap().to_string();
+    change_member(&chat, &path, &chat.bob, |bob| bob.joined_at = joined).await;
+    let state = async || chat.bob.user.get(&format!("{path}/read")).await.is(200);
+    let mark = async |message: &str| {
+        let marked = chat.bob.user.put(&format!("{path}/read"), json!({ "upTo": message })).await.is(200);
+        assert_eq!(marked.body, state().await.body);
+        marked
+    };
+    for old in [&first, &before] {
+        let marked = mark(old).await;
+        assert_eq!((&marked["unreadCount"], marked["lastReadId"].is_null()), (&json!(0), true), "{}", marked.told());
+    }
+    // More messages than are counted follow, and one of them mentions the member.
+    let written = write_messages(&chat, &path, &chat.ann, (0..130).map(|number| joined_at + number)).await;
+    change_member(&chat, &path, &chat.bob, |bob| bob.mentions_unread = 1).await;
+    let marked = mark(&first).await;
+    assert_eq!((&marked["unreadCount"], &marked["mentionsUnread"]), (&json!(100), &json!(1)));
+    assert_eq!(mark(&written[129]).await["unreadCount"], 0);
 }
 
 async fn marking_read_leaves_the_mentions_that_follow() {

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::{Context, Fault, Json, Path, Problem, Route, Sample, problem};
 
 use super::get::{OTHER_POSITION, state};
-use super::{READ, ReadState, SAMPLE, UNREAD, mentions_up_to, unread};
+use super::{READ, ReadState, SAMPLE, UNREAD, mentions_up_to, position, unread};
 use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::group_chats::ChatMember;
@@ -47,7 +47,8 @@ async fn mark(
     cx.retry(|| async {
         let stored = find_member(cx.access(), chat, reader.caller.id).await?.ok_or_else(Problem::not_found)?;
         let before: ChatMember = stored.read()?;
-        if before.last_read_id >= Some(up_to) {
+        // The position never goes back, nor to a message from before the member joined, which is read.
+        if message_key(chat, up_to).sk.unwrap_or_default() < position(chat, &before) {
             let unread = unread(cx.access(), chat, &before).await?.messages.len();
             return Ok(Json(state(&cx, &reader, &before, unread).await?));
         }
