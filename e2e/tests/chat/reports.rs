@@ -33,6 +33,7 @@ tests! { chat_reports:
     reported_administrator_neither_sees_nor_settles_the_report,
     dismissal_and_ban_at_once_ban_only_if_the_report_is_upheld,
     settlement_that_was_interrupted_is_finished_by_its_repetition,
+    report_of_a_deleted_person_is_settled_with_a_ban,
     reports_above_their_rate_are_refused,
     audit_log_lists_what_moderators_did_the_newest_first,
     report_expires_after_half_a_year,
@@ -534,6 +535,16 @@ async fn settlement_that_was_interrupted_is_finished_by_its_repetition() {
     settle(&chat.cy.user, &report, body.clone()).await.is(200);
     chat.ann.joins_community(&place.community).await.refused(403, "banned-here");
     settle(&chat.cy.user, &report, body).await.refused(409, "report-settled");
+}
+
+async fn report_of_a_deleted_person_is_settled_with_a_ban() {
+    let chat = Chat::without_search().await;
+    let (admin, dan) = (administrator(&chat).await, chat.member("dan").await);
+    let report = report(&chat.bob.user, of_person(&dan.id)).await;
+    dan.user.delete("/chat/me").await.is(202);
+    let ban = json!({ "status": "upheld", "measures": ["ban"] });
+    assert_eq!(settle(&admin, &report, ban.clone()).await.is(200)["status"], "upheld");
+    settle(&admin, &report, ban).await.refused(409, "report-settled");
 }
 
 async fn reports_above_their_rate_are_refused() {

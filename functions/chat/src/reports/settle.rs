@@ -267,8 +267,12 @@ async fn measure_on_platform(
 ) -> Result<(), Problem> {
     if measures.contains(&Measure::Ban) {
         let ban = Ban { reason: reason.to_owned(), by: caller.id, until: None };
-        set(cx, caller, person, Some(ban), AuditedAction::BanUser, reason).await?;
-        end_all(cx.access(), person).await?;
+        match set(cx, caller, person, Some(ban), AuditedAction::BanUser, reason).await {
+            Ok(()) => end_all(cx.access(), person).await?,
+            // A person who was deleted cannot come back, and the deletion ends the sessions.
+            Err(problem) if problem.kind() == problem::NOT_FOUND => {}
+            Err(problem) => return Err(problem),
+        }
     }
     Ok(())
 }
