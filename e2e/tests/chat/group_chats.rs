@@ -8,8 +8,10 @@ use ::chat::schema::{COMMUNITIES, GROUP_CHATS, LIVE};
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use table::item::number;
+use table::{Config, Engines};
 
 use super::stage::{Chat, Member, names, subscription_to};
+use crate::harness::stopper::{Moment, Stopper, TRANSACTIONS};
 use crate::harness::table::{stored, text};
 use crate::tests;
 
@@ -24,6 +26,7 @@ tests! { chat_group_chats:
     community_of_500_group_chats_gets_no_more,
     moderator_updates_and_owner_hands_over,
     capacity_is_never_below_the_number_of_members,
+    capacity_that_is_raised_too_late_is_not_below_the_number_of_members,
     update_without_if_match_merges_beside_joins,
     leaving_twice_at_once_counts_once,
     moderator_removes_members_but_not_the_owner,
@@ -198,6 +201,33 @@ async fn capacity_is_never_below_the_number_of_members() {
     dan.joins_group_chat(&group).await.refused(409, "chat-full");
     capacity(4).await.is(200);
     dan.joins_group_chat(&group).await.is(201);
+}
+
+async fn capacity_that_is_raised_too_late_is_not_below_the_number_of_members() {
+    let chat = Chat::without_stream_readers().await;
+    let community = chat.ann.creates_community().await;
+    let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs", "capacity": 2 })).await;
+    let path = format!("/chat/groupchats/{group}");
+    let config = chat.cairn.engines().config.clone();
+    let held = Some((0, Moment::BeforeItIsSent));
+    let stopper = Stopper::of(TRANSACTIONS, config.dynamodb.clone().unwrap(), held).await;
+    let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
+    let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
+    let request = http::Request::patch(&path).header("content-type", "application/merge-patch+json");
+    let request = request.header("authorization", format!("Bearer {}", chat.cairn.token("ann", &[]).await));
+    let request = request.body(json!({ "capacity": 3 }).to_string().into()).unwrap();
+    let late = tokio::spawn(async move { app.handle(request).await.status() });
+    stopper.stopped().await;
+    chat.ann.user.patch(&path, json!({ "capacity": 4 })).await.is(200);
+    let dan = chat.member("dan").await;
+    for member in [&chat.bob, &chat.cy, &dan] {
+        member.joins_community(&community).await.is(201);
+        member.joins_group_chat(&group).await.is(201);
+    }
+    stopper.resume();
+    assert_eq!(late.await.unwrap(), 409);
+    let read = chat.ann.user.get(&path).await.is(200);
+    assert_eq!((&read["capacity"], &read["numMembers"]), (&json!(4), &json!(4)));
 }
 
 async fn update_without_if_match_merges_beside_joins() {

@@ -113,7 +113,8 @@ async fn update(
             .when(Condition::Absent("DeletingAt"))
             .when(Condition::Equals("Owner", item::text(before.owner.to_string())));
         let fits = Condition::AtMost("NumMembers", item::number(after.capacity));
-        if after.capacity < before.capacity {
+        // Also for a raised capacity: another update may have raised it further, and more members have joined.
+        if after.capacity != before.capacity {
             update = update.when(fits.clone());
         }
         let hands_over = before.owner != after.owner;
@@ -140,7 +141,7 @@ async fn update(
         }
         let found = error.failed(0).and_then(|failed| failed.item.as_ref());
         Err(match found {
-            Some(found) if after.capacity < before.capacity && !fits.holds(found) => {
+            Some(found) if after.capacity != before.capacity && !fits.holds(found) => {
                 BELOW_MEMBERS.because("The group chat has more members than that. Remove some first.")
             }
             _ if error.failed(0).is_some() => Problem::stale(),
