@@ -9,6 +9,7 @@ use ::jobs::RUN_JOBS;
 use http_body_util::BodyExt;
 use hyper::Request;
 use hyper::body::Incoming;
+use local::identity::Person;
 use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
@@ -28,6 +29,7 @@ tests! { chat_export:
     export_does_not_tell_who_has_reported_the_person,
     export_has_nothing_of_other_members,
     export_is_seen_by_its_person_only,
+    banned_person_gets_no_link_to_an_export,
     #[long] large_export_in_short_runs_has_each_row_once,
     exports_above_their_rate_are_refused,
 }
@@ -220,6 +222,18 @@ async fn export_is_seen_by_its_person_only() {
 const MESSAGES: usize = 380;
 
 /// Each run has time for one step, so that it keeps what it has read for the next one.
+async fn banned_person_gets_no_link_to_an_export() {
+    let chat = Chat::without_search().await;
+    let admin = chat.cairn.person("administrator", Person { roles: &["chat-admin"], ..Person::new("root") }).await;
+    admin.get("/chat/me").await.is(200);
+    let job = format!("/chat/me/jobs/{}", export(&chat.ann).await.text("id"));
+    let ban = format!("/chat/users/{}/ban", chat.ann.id);
+    admin.put(&ban, json!({ "reason": "Spam" })).await.is(204);
+    chat.ann.user.get(&job).await.refused(403, "banned");
+    admin.delete(&ban).await.is(204);
+    chat.ann.user.get(&job).await.is(200);
+}
+
 async fn large_export_in_short_runs_has_each_row_once() {
     let chat = Chat::new().await;
     let direct = private_chat(&chat.ann, &chat.bob).await;

@@ -63,11 +63,25 @@ impl Caller {
     }
 }
 
+/// Refuses the user of a token who is banned: 403. A deleted user passes, and so does a person without a user.
+pub async fn not_banned(cx: &Context, known: &Known) -> Result<(), Problem> {
+    let Some(user) = find(cx, known).await? else { return Ok(()) };
+    let Some(stored) = cx.access().table(&CALLER, &USERS).get_consistent(UserKey { user }).await? else {
+        return Ok(());
+    };
+    lasting_ban(&stored.read()?, &cx.engines().clock).map_or(Ok(()), Err)
+}
+
 /// Returns why a user may not act: 403 for one who is banned or deleted.
 pub fn banned(user: &User, clock: &Clock) -> Option<Problem> {
     if user.deleted_at.is_some() {
         return Some(deleted());
     }
+    lasting_ban(user, clock)
+}
+
+/// Returns the problem of a user who is banned at present.
+fn lasting_ban(user: &User, clock: &Clock) -> Option<Problem> {
     let ban = user.ban.as_ref().filter(|ban| ban.lasts(clock))?;
     Some(BANNED.because(match &ban.until {
         Some(until) => format!("This user is banned until {until}."),

@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 use web::{Answer, Context, Path, Problem, Route, Sample, problem};
 
 use super::ChatJobs;
-use crate::access::LIVE as ON_LIVE;
-use crate::caller::SIGNED_IN;
+use crate::access::{CALLER, LIVE as ON_LIVE};
+use crate::caller::{BANNED, SIGNED_IN, not_banned};
 use crate::exports::{EXPORT_LINK, link};
 use crate::schema::LIVE;
 
@@ -37,15 +37,17 @@ struct JobDetail {
 pub fn route() -> Route {
     Route::get("getJob", "/chat/me/jobs/{jobId}", SIGNED_IN, get)
         .summary("Get a job that the caller has started, with its progress, until 30 days after its end")
-        .patterns(&[&JOB, &EXPORT_LINK])
+        .patterns(&[&CALLER, &JOB, &EXPORT_LINK])
         .answers::<JobDetail>(200)
-        .problems(&[problem::NOT_FOUND])
+        .problems(&[BANNED, problem::NOT_FOUND])
         .sample(Sample::new("/chat/me/jobs/019b76da-a800-7000-8000-000000000091"))
 }
 
-/// Returns a job to the person who has started it, also to one whose user the job deletes.
+/// Returns a job to the person who has started it, also to one whose user the job deletes, but to none who is banned.
 async fn get(cx: Context, Path(JobPath { job_id: id }): Path<JobPath>) -> Result<Answer, Problem> {
-    let caller = cx.principal().signed_in()?.idpid().to_string();
+    let known = cx.principal().signed_in()?;
+    not_banned(&cx, known).await?;
+    let caller = known.idpid().to_string();
     let stored = cx.access().table(&JOB, &LIVE).get_consistent(JobKey { job: id }).await?;
     let job: JobOf<ChatJobs> = stored.ok_or_else(Problem::not_found)?.read()?;
     if job.created_by.as_ref() != Some(&caller) {
