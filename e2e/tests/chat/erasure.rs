@@ -24,6 +24,7 @@ tests! { chat_erasure:
     #[long] deleted_user_leaves_no_personal_data,
     #[long] export_and_deletion_without_their_messages_are_done_by_the_schedule,
     #[long] deletion_killed_at_each_write_leaves_nothing,
+    group_chat_is_deleted_after_its_member,
     founder_and_owner_cannot_be_deleted,
     deletion_and_hand_over_at_once_leave_no_deleted_owner,
     community_is_not_handed_over_to_a_deleted_member,
@@ -143,7 +144,7 @@ async fn deleted_user_leaves_no_personal_data() {
     eve.user.get("/chat/me").await.refused(403, "banned");
     chat.bob.user.get(&format!("/chat/users/{}", eve.id)).await.is(200);
     socket.ended().await;
-    succeeded(chat, &eve.user, accepted.header("location"), RUN_JOB).await;
+    succeeded(chat, &eve.user, accepted.header("location"), &[RUN_JOB, RUN_JOBS]).await;
     scene.nothing_is_left().await;
     let seen = chat.bob.user.get(&format!("/chat/users/{}", eve.id)).await.is(200);
     assert_eq!(seen.body, json!({ "id": eve.id, "deleted": true }));
@@ -155,9 +156,9 @@ async fn deleted_user_leaves_no_personal_data() {
     sending(&chat.bob.user, private, "hello?").await.refused(403, "gone");
 }
 
-/// Waits until a job has succeeded, with a clock that does not let it wait. The schedule does the jobs that leave the
-/// communities. The job itself is carried on by messages if `by` is their handler.
-async fn succeeded(chat: &Chat, user: &User, job: &str, by: &str) {
+/// Waits until a job has succeeded, with a clock that does not let it wait. These handlers carry it on: that of its
+/// messages, or the schedule, which also does the jobs that leave the communities.
+async fn succeeded(chat: &Chat, user: &User, job: &str, handlers: &[&str]) {
     let (_, id) = job.rsplit_once('/').unwrap();
     let body = json!({ "job": id }).to_string();
     let message = json!({ "Records": [{ "messageId": "1", "eventSource": "aws:sqs", "body": body }] });
@@ -173,10 +174,10 @@ async fn succeeded(chat: &Chat, user: &User, job: &str, by: &str) {
         chat.cairn.clock.advance(Duration::from_secs(1));
         // The message comes first, so that the schedule finds the job leased, or waiting again. An error of one job does
         // not fail the others.
-        if by == RUN_JOB {
-            let _ = chat.cairn.event("chat", RUN_JOB, &message).await;
+        for handler in handlers {
+            let payload = if *handler == RUN_JOB { message.clone() } else { json!({}) };
+            let _ = chat.cairn.event("chat", handler, &payload).await;
         }
-        let _ = chat.cairn.event("chat", RUN_JOBS, &json!({})).await;
     }
 }
 
@@ -186,11 +187,11 @@ async fn export_and_deletion_without_their_messages_are_done_by_the_schedule() {
     let Scene { chat, eve, .. } = &scene;
     chat.cairn.caught_up().await;
     let accepted = eve.user.post("/chat/me/export", json!({})).await.is(202);
-    succeeded(chat, &eve.user, accepted.header("location"), RUN_JOBS).await;
+    succeeded(chat, &eve.user, accepted.header("location"), &[RUN_JOBS]).await;
     // A picture is on its way.
     eve.user.post("/chat/pictures", json!({ "kind": "avatar", "bytes": 10 })).await.is(201);
     let accepted = eve.user.call(Method::DELETE, "/chat/me").await.is(202);
-    succeeded(chat, &eve.user, accepted.header("location"), RUN_JOBS).await;
+    succeeded(chat, &eve.user, accepted.header("location"), &[RUN_JOBS]).await;
     scene.nothing_is_left().await;
 }
 
@@ -259,6 +260,20 @@ async fn shared(chat: &Chat, other: &Member) -> [String; 2] {
     [format!("/chat/communities/{community}"), format!("/chat/groupchats/{group}")]
 }
 
+async fn group_chat_is_deleted_after_its_member() {
+    let chat = Chat::with(Setup { without: vec![RUN_JOB, RUN_JOBS], ..Setup::of("chat") }).await;
+    let eve = chat.member("eve").await;
+    let [community, group] = shared(&chat, &eve).await;
+    let deletion = chat.ann.user.delete(&group).await.is(202);
+    eve.user.delete(&format!("{community}/members/me")).await.is(204);
+    let erasure = eve.user.call(Method::DELETE, "/chat/me").await.is(202);
+    // The job that deletes the group chat has not begun.
+    succeeded(&chat, &eve.user, erasure.header("location"), &[RUN_JOB]).await;
+    succeeded(&chat, &chat.ann.user, deletion.header("location"), &[RUN_JOBS]).await;
+    let left = chat.cairn.table_of(&schema::GROUP_CHATS).partitions().await;
+    assert_eq!(left, [format!("MEMBERSHIPS#{}", chat.ann.id)]);
+}
+
 async fn deletion_and_hand_over_at_once_leave_no_deleted_owner() {
     let chat = Chat::with(Setup { limits: vec![("communities", 1000)], ..Setup::of("chat") }).await;
     for round in 0..sized(4, 100) {
@@ -302,7 +317,7 @@ async fn deleted_user_is_refused_and_cannot_come_back() {
     chat.ann.user.post("/chat/me/export", json!({})).await.refused(403, "banned");
     let body = json!({ "kind": "person", "targetId": chat.ann.id, "reason": "spam" });
     chat.bob.user.post("/chat/reports", body).await.refused(404, "not-found");
-    succeeded(&chat, &chat.ann.user, accepted.header("location"), RUN_JOBS).await;
+    succeeded(&chat, &chat.ann.user, accepted.header("location"), &[RUN_JOBS]).await;
     chat.ann.user.get("/chat/me").await.refused(403, "banned");
     chat.bob.user.get(accepted.header("location")).await.refused(404, "not-found");
 }
@@ -318,7 +333,7 @@ async fn deleted_former_founder_leaves_the_picture_of_the_community() {
     chat.bob.joins_community(&community).await.is(201);
     let handed = chat.ann.user.patch(&path, json!({ "founderId": chat.bob.id })).await.is(200);
     let accepted = chat.ann.user.call(Method::DELETE, "/chat/me").await.is(202);
-    succeeded(&chat, &chat.ann.user, accepted.header("location"), RUN_JOBS).await;
+    succeeded(&chat, &chat.ann.user, accepted.header("location"), &[RUN_JOBS]).await;
     for url in ["avatarURL", "coverPhotoURL"] {
         served(&chat.cairn, handed.text(url)).await;
     }
@@ -342,7 +357,7 @@ async fn deleted_user_gets_no_notification_and_no_feed() {
     };
     assert!(of_feed().await.len() > 1);
     let accepted = chat.ann.user.call(Method::DELETE, "/chat/me").await.is(202);
-    succeeded(&chat, &chat.ann.user, accepted.header("location"), RUN_JOBS).await;
+    succeeded(&chat, &chat.ann.user, accepted.header("location"), &[RUN_JOBS]).await;
     chat.cairn.caught_up().await;
     let settled = admin.post(&format!("/chat/reports/{report}/settle"), json!({ "status": "dismissed" })).await;
     settled.is(200);

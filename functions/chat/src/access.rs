@@ -57,6 +57,7 @@ pub const DELETE_GROUP_CHAT: AccessPattern = AccessPattern::new(
     &[
         COMMUNITIES.query(),
         COMMUNITIES.batch_delete(),
+        GROUP_CHATS.batch_get(),
         GROUP_CHATS.query(),
         GROUP_CHATS.update(),
         GROUP_CHATS.delete(),
@@ -80,6 +81,7 @@ pub const DELETE_COMMUNITY: AccessPattern = AccessPattern::new(
         COMMUNITIES.update(),
         COMMUNITIES.delete(),
         COMMUNITIES.batch_delete(),
+        GROUP_CHATS.batch_get(),
         GROUP_CHATS.query(),
         GROUP_CHATS.update(),
         GROUP_CHATS.delete(),

@@ -9,8 +9,8 @@ use web::Problem;
 
 use crate::group_chats::leaving;
 use crate::keys::{
-    FeedHeadKey, GroupChatKey, GroupChatMemberKey, MEMBER_PREFIX, MESSAGE_PREFIX, REPORT_PREFIX, REQUEST_PREFIX,
-    RequestGuardKey,
+    FeedHeadKey, GroupChatCountKey, GroupChatKey, GroupChatMemberKey, MEMBER_PREFIX, MESSAGE_PREFIX, REPORT_PREFIX,
+    REQUEST_PREFIX, RequestGuardKey,
 };
 use crate::live::end::end_feed;
 use crate::live::feed::Feed;
@@ -79,14 +79,18 @@ impl Contents {
     }
 }
 
-/// Deletes members, and subtracts the chat from their memberships.
+/// Deletes members, and subtracts the chat from their memberships. A user who was deleted first has no count of them.
 async fn members(access: &Access, pattern: &'static AccessPattern, chat: GroupChatId) -> Result<Batch, Problem> {
-    let members = access.table(pattern, &GROUP_CHATS).query(GroupChatKey { chat }.key().pk);
-    let page = members.begins_with(MEMBER_PREFIX).consistent().page(MEMBERS).await?;
+    let table = access.table(pattern, &GROUP_CHATS);
+    let members = table.query(GroupChatKey { chat }.key().pk).begins_with(MEMBER_PREFIX).consistent();
+    let page = members.page(MEMBERS).await?;
+    let members: Vec<_> = page.items.iter().filter_map(|stored| GroupChatMemberKey::parse(&stored.key)).collect();
+    let counts: Vec<Key> = members.iter().map(|member| GroupChatCountKey { user: member.user }.key()).collect();
+    let counts = table.batch_get_consistent(&counts).await?;
     let mut actions = Vec::new();
-    for key in page.items.iter().filter_map(|stored| GroupChatMemberKey::parse(&stored.key)) {
-        actions.push(leaving::subtract_memberships(key.user, 1));
-        actions.push(Action::delete(&GROUP_CHATS, key));
+    for (member, count) in members.into_iter().zip(counts) {
+        actions.extend(count.map(|_| leaving::subtract_memberships(member.user, 1)));
+        actions.push(Action::delete(&GROUP_CHATS, member));
     }
     Ok(Batch { actions, items: page.items.len() as u64 })
 }
