@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chat::schema::COMMUNITIES;
+use chat::schema::{COMMUNITIES, GROUP_CHATS};
 use local::identity::Person;
 use serde_json::{Value, json};
 use table::{Config, Engines};
@@ -33,6 +33,7 @@ tests! { chat_reports:
     reported_administrator_neither_sees_nor_settles_the_report,
     dismissal_and_ban_at_once_ban_only_if_the_report_is_upheld,
     settlement_that_was_interrupted_is_finished_by_its_repetition,
+    settlement_that_was_interrupted_leaves_no_reactions,
     report_of_a_deleted_person_is_settled_with_a_ban,
     reports_above_their_rate_are_refused,
     audit_log_lists_what_moderators_did_the_newest_first,
@@ -512,12 +513,8 @@ async fn dismissal_and_ban_at_once_ban_only_if_the_report_is_upheld() {
     }
 }
 
-async fn settlement_that_was_interrupted_is_finished_by_its_repetition() {
-    let chat = Chat::without_stream_readers().await;
-    let place = place(&chat).await;
-    let message = send(&chat.ann.user, &place.group_chat, "rude").await;
-    let report = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
-    let body = json!({ "status": "upheld", "measures": ["ban"] });
+/// Settles a report as cy, in functions that stop after they have closed it.
+async fn interrupted_settlement(chat: &Chat, report: &str, body: &Value) {
     let config = chat.cairn.engines().config.clone();
     let closed = Some((0, Moment::AfterItIsDone));
     let stopper = Stopper::of(TRANSACTIONS, config.dynamodb.clone().unwrap(), closed).await;
@@ -531,10 +528,34 @@ async fn settlement_that_was_interrupted_is_finished_by_its_repetition() {
         () = stopper.stopped() => {}
     }
     assert_eq!(chat.cy.user.get(&format!("/chat/reports/{report}")).await.is(200)["status"], "upheld");
+}
+
+async fn settlement_that_was_interrupted_is_finished_by_its_repetition() {
+    let chat = Chat::without_stream_readers().await;
+    let place = place(&chat).await;
+    let message = send(&chat.ann.user, &place.group_chat, "rude").await;
+    let report = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
+    let body = json!({ "status": "upheld", "measures": ["ban"] });
+    interrupted_settlement(&chat, &report, &body).await;
     chat.ann.user.get(&place.group_chat).await.is(200);
     settle(&chat.cy.user, &report, body.clone()).await.is(200);
     chat.ann.joins_community(&place.community).await.refused(403, "banned-here");
     settle(&chat.cy.user, &report, body).await.refused(409, "report-settled");
+}
+
+async fn settlement_that_was_interrupted_leaves_no_reactions() {
+    let chat = Chat::without_search().await;
+    let place = place(&chat).await;
+    let message = send(&chat.ann.user, &place.group_chat, "rude").await;
+    let path = format!("{}/messages/{}", place.group_chat, message.text("id"));
+    react(&chat.bob.user, &path, "👍").await.is(204);
+    let report = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
+    let body = json!({ "status": "upheld", "measures": ["deleteMessage"] });
+    interrupted_settlement(&chat, &report, &body).await;
+    assert_eq!(chat.bob.user.get(&format!("{path}/reactions")).await.is(200)["items"], json!([]));
+    chat.cairn.caught_up().await;
+    let items = chat.cairn.table_of(&GROUP_CHATS).items().await;
+    assert!(!items.iter().any(|item| item["sk"].as_s().unwrap().starts_with("REACTION#")), "{items:?}");
 }
 
 async fn report_of_a_deleted_person_is_settled_with_a_ban() {

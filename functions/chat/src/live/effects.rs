@@ -31,6 +31,8 @@ pub enum Effect {
     Mention { chat: ChatId, message: MessageId, notification: NewNotification },
     /// The user is mentioned in the message no more.
     MentionRemoved { chat: ChatId, message: MessageId, user: UserId },
+    /// The reactions to a deleted message are deleted.
+    DeleteReactions { chat: ChatId, message: MessageId },
     /// Those who moderate the chat get a notification.
     NotifyModerators { chat: GroupChatId, target: String, actor: UserId },
     /// The user's subscriptions to the chat end.

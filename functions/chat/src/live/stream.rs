@@ -25,6 +25,7 @@ use crate::access::{
 };
 use crate::group_chats::{ChatMember, GroupChat};
 use crate::keys::{GroupChatKey, member_key};
+use crate::messages::delete::{DELETE_REACTIONS, delete_reactions};
 use crate::messages::table_of;
 use crate::names::{ChatId, GroupChatId, MessageId, NotificationId, UserId};
 use crate::notifications::write::{
@@ -60,6 +61,7 @@ pub fn handler() -> EventHandler {
         &END_SUBSCRIPTIONS,
         &CLOSE_CONNECTIONS,
         &END_SESSIONS,
+        &DELETE_REACTIONS,
         &CONNECTIONS,
         &LAST_SEEN,
     ]);
@@ -210,7 +212,8 @@ impl Batch<'_> {
             | Effect::EndFeed { .. }
             | Effect::EndPresence { .. }
             | Effect::CloseConnections { .. }
-            | Effect::EndSessions { .. } => work.ends.push((index, effect)),
+            | Effect::EndSessions { .. }
+            | Effect::DeleteReactions { .. } => work.ends.push((index, effect)),
         }
         Ok(())
     }
@@ -288,7 +291,7 @@ impl Batch<'_> {
         Ok(chat.is_none_or(|chat| chat.deleting_at.is_some()))
     }
 
-    /// Ends subscriptions and connections, which an operation has done already unless it was stopped.
+    /// Ends subscriptions and connections, or deletes reactions. An operation has done so already unless it was stopped.
     async fn end(&self, effect: Effect) -> Result<(), Problem> {
         match effect {
             Effect::EndSubscriptions { user, chat } => match self.member(chat.into(), user).await? {
@@ -306,6 +309,9 @@ impl Batch<'_> {
             },
             Effect::CloseConnections { user, session } => end::close_connections(self.access, user, session).await,
             Effect::EndSessions { user, from } => end_refused(self.access, user, &from).await,
+            Effect::DeleteReactions { chat, message } => {
+                Ok(delete_reactions(self.access, &DELETE_REACTIONS, chat, message).await?)
+            }
             _ => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use table::{AccessPattern, Stored};
 use utoipa::ToSchema;
-use web::{Context, Json, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, Json, Page, Path, Problem, Query, Route, Sample, problem};
 
 use super::{LIST, SAMPLE_LIST};
 use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
@@ -44,10 +44,14 @@ async fn list(
     membership(&cx, chat).await?;
     let (message, _) = load(&cx, chat, path.message_id).await?;
     let after = cx.cursor(query.cursor.as_deref())?;
-    let reactions = cx.access().table(&REACTIONS, table_of(chat)).query(chat_partition(chat));
-    let reactions = reactions.begins_with(format!("REACTION#{}#", message.id)).after(after);
-    let page = reactions.page(query.limit.0).await?;
-    let page = cx.page(page, |stored| view(&stored, message.id))?;
+    let page = if message.deleted_at.is_some() {
+        // The reactions to a deleted message are deleted after it.
+        Page { items: Vec::new(), next_cursor: None }
+    } else {
+        let reactions = cx.access().table(&REACTIONS, table_of(chat)).query(chat_partition(chat));
+        let reactions = reactions.begins_with(format!("REACTION#{}#", message.id)).after(after);
+        cx.page(reactions.page(query.limit.0).await?, |stored| view(&stored, message.id))?
+    };
     Ok(Json(PeoplePage::of(&cx, page, query.include, |reactions| [reactions.user_id]).await?))
 }
 

@@ -24,6 +24,10 @@ pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {
     let old = record.read_old::<Message>()?;
     let Some(event) = event(chat, old.as_ref(), &new, record.rev()) else { return Ok(Vec::new()) };
     let mut effects = append(feeds, &event);
+    let had_reactions = old.as_ref().is_some_and(|old| !old.reactions.is_empty());
+    if matches!(event, Event::MessageDeleted { .. }) && had_reactions {
+        effects.push(Effect::DeleteReactions { chat, message: id });
+    }
     let before = old.into_iter().flat_map(|old| old.mentions);
     let removed = before.filter(|user| *user != new.sender_id && !new.mentions.contains(user));
     effects.extend(removed.map(|user| Effect::MentionRemoved { chat, message: id, user }));

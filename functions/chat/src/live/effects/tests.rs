@@ -173,6 +173,17 @@ fn changes_of_a_message_are_told_by_what_changed() {
 }
 
 #[test]
+fn reactions_to_a_deleted_message_are_deleted() {
+    let (ids, id) = (ids(), MessageId::at(9));
+    let old = Message { reactions: [("👍".to_owned(), 1)].into(), mentions: Default::default(), ..message(&ids, id) };
+    let deleted_at = Some("2026-01-01T00:00:00.000Z".to_owned());
+    let new = Message { content: None, reactions: BTreeMap::new(), deleted_at, ..old.clone() };
+    let key = GroupChatMessageKey { chat: ids.group, time: id.time(), message: id };
+    let chat = ChatId::Group(ids.group);
+    assert_eq!(of(&GROUP_CHATS, key, Some(old), Some(new))[1..], [Effect::DeleteReactions { chat, message: id }]);
+}
+
+#[test]
 fn removed_message_is_told_to_nobody() {
     let (ids, id) = (ids(), MessageId::at(9));
     let key = GroupChatMessageKey { chat: ids.group, time: id.time(), message: id };
