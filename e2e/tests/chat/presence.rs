@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::conversation::private_chat;
 use super::follower::{ask, follow, frame_of, frames_until_pong, group_chat_of, open};
-use super::stage::Chat;
+use super::stage::{Chat, Member};
 use crate::harness::{Setup, Socket};
 use crate::tests;
 
@@ -18,6 +18,7 @@ tests! { chat_presence:
     #[long] silent_socket_is_offline_within_eleven_minutes,
     block_ends_the_view_of_both_on_presence,
     members_who_follow_a_chat_are_listed_as_online,
+    blocked_members_of_a_chat_do_not_see_each_other_online,
 }
 
 async fn told(socket: &mut Socket) -> Value {
@@ -133,4 +134,28 @@ async fn members_who_follow_a_chat_are_listed_as_online() {
     let online = json!({ "count": 1, "userIds": [chat.bob.id] });
     assert_eq!(chat.ann.user.get(&path).await.is(200).body, online);
     chat.cy.user.get(&path).await.refused(404, "not-found");
+}
+
+async fn blocked_members_of_a_chat_do_not_see_each_other_online() {
+    let chat = Chat::without_search().await;
+    let group = group_chat_of(&chat, &[&chat.bob, &chat.cy]).await;
+    let private = private_chat(&chat.ann, &chat.bob).await;
+    private_chat(&chat.ann, &chat.cy).await;
+    let (mut ann, mut bob, mut cy) = (open(&chat.ann).await, open(&chat.bob).await, open(&chat.cy).await);
+    for socket in [&mut ann, &mut bob, &mut cy] {
+        follow(socket, &format!("groupchat/{group}")).await;
+    }
+    let sees = async |member: &Member, others: &[&Member]| {
+        let online = member.user.get(&format!("/chat/groupchats/{group}/online")).await.is(200);
+        let mut expected: Vec<&str> = others.iter().map(|other| other.id.as_str()).collect();
+        expected.sort_unstable();
+        assert_eq!(online.body, json!({ "count": expected.len(), "userIds": expected }));
+    };
+    sees(&chat.ann, &[&chat.ann, &chat.bob, &chat.cy]).await;
+    chat.bob.puts(&format!("{private}/block")).await.is(204);
+    sees(&chat.ann, &[&chat.ann, &chat.cy]).await;
+    sees(&chat.bob, &[&chat.bob, &chat.cy]).await;
+    sees(&chat.cy, &[&chat.ann, &chat.bob, &chat.cy]).await;
+    chat.bob.user.delete(&format!("{private}/block")).await.is(204);
+    sees(&chat.ann, &[&chat.ann, &chat.bob, &chat.cy]).await;
 }
