@@ -6,8 +6,10 @@ use std::time::Duration;
 use flate2::Crc;
 use image::{DynamicImage, ImageFormat, RgbImage, Rgba, RgbaImage};
 use serde_json::{Value, json};
+use table::{Config, Engines};
 use tokio::time::Instant;
 
+use crate::harness::stopper::{Moment, Stopper, TRANSACTIONS};
 use crate::harness::{Answer, Cairn, Setup, User, fetch, send_file};
 use crate::tests;
 
@@ -20,6 +22,7 @@ tests! { chat_pictures:
     event_delivered_twice_changes_nothing,
     upload_is_seen_by_its_user_only,
     picture_of_a_community_needs_its_founder,
+    picture_that_is_stored_during_an_update_leaves_no_files,
     pictures_above_their_rate_are_refused,
 }
 
@@ -236,6 +239,30 @@ async fn picture_of_a_community_needs_its_founder() {
     assert!(refused.text("reason").contains("no longer the founder"), "{}", refused.told());
     assert_eq!(chat.bob.user.get(&path).await.is(200)["avatarURL"], ready["large"]);
     assert_eq!(objects(&chat.cairn, "pictures").len(), 2);
+}
+
+async fn picture_that_is_stored_during_an_update_leaves_no_files() {
+    let chat = Chat::new().await;
+    let community = chat.ann.creates_community().await;
+    let path = format!("/chat/communities/{community}");
+    let config = chat.cairn.engines().config.clone();
+    let held = Some((0, Moment::BeforeItIsSent));
+    let stopper = Stopper::of(TRANSACTIONS, config.dynamodb.clone().unwrap(), held).await;
+    let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
+    let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
+    let request = http::Request::patch(&path).header("content-type", "application/merge-patch+json");
+    let request = request.header("authorization", format!("Bearer {}", chat.cairn.token("ann", &[]).await));
+    let elsewhere = "https://example.org/moss.png";
+    let request = request.body(json!({ "avatarURL": elsewhere }).to_string().into()).unwrap();
+    let update = tokio::spawn(async move { app.handle(request).await.status() });
+    stopper.stopped().await;
+    let new = json!({ "kind": "communityAvatar", "communityId": community });
+    let ready = upload(&chat.ann.user, new, &png(20, 20, [1, 2, 3, 255])).await;
+    assert_eq!(ready["status"], "ready", "{}", ready.told());
+    stopper.resume();
+    assert_eq!(update.await.unwrap(), 200);
+    assert_eq!(chat.ann.user.get(&path).await.is(200)["avatarURL"], elsewhere);
+    assert_eq!(objects(&chat.cairn, "pictures"), Vec::<String>::new());
 }
 
 async fn pictures_above_their_rate_are_refused() {

@@ -97,6 +97,9 @@ async fn update(
         if before.location != after.location || before.founder != after.founder {
             update = update.if_unchanged(&access.stored);
         }
+        for unchanged in unchanged_pictures(before, &after) {
+            update = update.when(unchanged);
+        }
         let mut actions = vec![tag.guard(update, &access.stored)];
         if before.founder != after.founder {
             let (log, founder) = (Log::Community(before.id), after.founder);
@@ -122,6 +125,19 @@ async fn update(
         }
     })
     .await
+}
+
+/// Returns the conditions that the pictures that an update drops are those that were read. Otherwise the files of one that
+/// is uploaded meanwhile would stay.
+fn unchanged_pictures(before: &Community, after: &Community) -> impl Iterator<Item = Condition> {
+    let pictures = [
+        ("AvatarURL", &before.avatar_url, &after.avatar_url),
+        ("CoverPhotoURL", &before.cover_photo_url, &after.cover_photo_url),
+    ];
+    pictures.into_iter().filter(|(_, had, has)| had != has).map(|(name, had, _)| match had {
+        Some(url) => Condition::Equals(name, item::text(url)),
+        None => Condition::Absent(name),
+    })
 }
 
 fn patched(before: &Community, patch: CommunityPatch) -> Community {
