@@ -5,7 +5,7 @@ use std::time::Duration;
 use chat::schema::{GROUP_CHATS, NOTIFICATIONS};
 use serde_json::{Value, json};
 
-use super::conversation::{private_chat, send};
+use super::conversation::{private_chat, send, write_messages};
 use super::follower::{Follower, group_chat_of};
 use super::stage::{Chat, Member};
 use crate::harness::{Answer, eventually};
@@ -22,6 +22,7 @@ tests! { chat_notifications:
     mention_in_a_muted_and_hidden_chat_shows_the_chat_again,
     mention_in_a_private_chat_is_counted,
     #[long] mention_that_is_deleted_or_edited_away_is_counted_no_more,
+    mention_that_an_edit_adds_is_counted_and_not_notified,
     repeated_record_makes_no_second_notification,
     joining_and_moderating_a_group_chat_are_notified,
 }
@@ -254,6 +255,34 @@ async fn mention_that_is_deleted_or_edited_away_is_counted_no_more() {
         chat.bob.user.put(&format!("{path}/read"), json!({ "upTo": read["id"] })).await.is(200);
         chat.ann.user.delete(read.header("location")).await.is(204);
         assert_eq!(unread().await, 0);
+    }
+}
+
+async fn mention_that_an_edit_adds_is_counted_and_not_notified() {
+    let chat = Chat::without_search().await;
+    let path = format!("/chat/groupchats/{}", group_chat_of(&chat, &[&chat.bob]).await);
+    let unread = || async {
+        chat.cairn.caught_up().await;
+        chat.bob.user.get(&format!("{path}/read")).await.is(200)["mentionsUnread"].clone()
+    };
+    for number in [1, 2] {
+        let edited = send(&chat.ann.user, &path, "one").await;
+        let edit = |content: &str| chat.ann.user.patch(edited.header("location"), json!({ "content": content }));
+        send(&chat.ann.user, &path, "@bob two").await;
+        if number == 2 {
+            // There are too many unread messages to look at all of them.
+            let now = chat.cairn.clock.micros() / 1000;
+            write_messages(&chat, &path, &chat.ann, (1..=110).map(|later| now + later)).await;
+        }
+        assert_eq!(unread().await, 1);
+        edit("@bob one").await.is(200);
+        assert_eq!(unread().await, 2);
+        edit("one").await.is(200);
+        assert_eq!(unread().await, 1);
+        assert_eq!(of_type(&chat, &chat.bob, "mention").await.len(), number);
+        let last = chat.bob.user.get(&format!("{path}/messages?limit=1")).await.is(200);
+        let last = json!({ "upTo": last["items"][0]["id"] });
+        assert_eq!(chat.bob.user.put(&format!("{path}/read"), last).await.is(200)["mentionsUnread"], 0);
     }
 }
 

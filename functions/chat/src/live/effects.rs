@@ -14,7 +14,7 @@ use web::Record;
 use super::event::Event;
 use super::feed::Feed;
 use crate::names::{ChatId, GroupChatId, MessageId, NotificationId, PrivateChatId, SessionId, UserId};
-use crate::notifications::write::NewNotification;
+use crate::notifications::write::{MentionChange, NewNotification};
 use crate::schema::{CHAT_REQUESTS, COMMUNITIES, GROUP_CHATS, LIVE, NOTIFICATIONS, PRIVATE_CHATS, USERS};
 use crate::users::SessionsFrom;
 
@@ -29,8 +29,8 @@ pub enum Effect {
     Notify(NewNotification),
     /// The mentioned user gets a notification if still a member.
     Mention { chat: ChatId, message: MessageId, notification: NewNotification },
-    /// The user is mentioned in the message no more.
-    MentionRemoved { chat: ChatId, message: MessageId, user: UserId },
+    /// An edit or the deletion of the message has changed whether it mentions the user, who is not notified.
+    MentionChanged { chat: ChatId, message: MessageId, user: UserId, change: MentionChange },
     /// The reactions to a deleted message are deleted.
     DeleteReactions { chat: ChatId, message: MessageId },
     /// Those who moderate the chat get a notification.

@@ -29,7 +29,7 @@ use crate::messages::delete::{DELETE_REACTIONS, delete_reactions};
 use crate::messages::table_of;
 use crate::names::{ChatId, GroupChatId, MessageId, NotificationId, UserId};
 use crate::notifications::write::{
-    NOTIFY, NOTIFY_MENTION, NewNotification, Source, forget_mention, notify, notify_mention,
+    MentionChange, NOTIFY, NOTIFY_MENTION, NewNotification, Source, count_mention, notify, notify_mention,
 };
 use crate::notifications::{NotificationType, read_key, unread_key};
 use crate::reading::UNREAD;
@@ -121,14 +121,14 @@ impl Work {
 enum Notice {
     New(NewNotification),
     Mention(NewNotification, (ChatId, MessageId)),
-    MentionRemoved(UserId, (ChatId, MessageId)),
+    MentionChanged(UserId, (ChatId, MessageId), MentionChange),
 }
 
 impl Notice {
     fn user(&self) -> UserId {
         match self {
             Self::New(notification) | Self::Mention(notification, _) => notification.user,
-            Self::MentionRemoved(user, _) => *user,
+            Self::MentionChanged(user, ..) => *user,
         }
     }
 }
@@ -198,7 +198,9 @@ impl Batch<'_> {
             }
             Effect::Notify(notification) => notify(Notice::New(notification)),
             Effect::Mention { chat, message, notification } => notify(Notice::Mention(notification, (chat, message))),
-            Effect::MentionRemoved { chat, message, user } => notify(Notice::MentionRemoved(user, (chat, message))),
+            Effect::MentionChanged { chat, message, user, change } => {
+                notify(Notice::MentionChanged(user, (chat, message), change));
+            }
             Effect::NotifyModerators { chat, target, actor } => {
                 for user in self.moderators(chat).await? {
                     let (target, notification_type) = (target.clone(), NotificationType::RequestReceived);
@@ -265,8 +267,8 @@ impl Batch<'_> {
                 Notice::Mention(notification, (chat, message)) => {
                     notify_mention(self.access, source, &notification, chat, message).await
                 }
-                Notice::MentionRemoved(user, (chat, message)) => {
-                    forget_mention(self.access, source, user, chat, message).await
+                Notice::MentionChanged(user, message, change) => {
+                    count_mention(self.access, source, user, message, change).await
                 }
             };
             self.failed.check(index, done);

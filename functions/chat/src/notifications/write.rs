@@ -115,14 +115,10 @@ pub async fn notify_mention(
         }
         if member.last_read_id < Some(message) {
             let unread = unread(access, chat, &member).await?;
-            let known = unread.messages.iter().find(|unread| unread.id == message);
-            let mentions = match known {
-                // Marking messages as read may have counted this one already.
-                Some(_) if unread.is_all => unread.mentions(new.user),
-                // The message was edited or deleted meanwhile.
-                Some(known) if !known.mentions.contains(&new.user) => member.mentions_unread,
-                _ => member.mentions_unread + 1,
-            };
+            let is_known = unread.messages.iter().any(|unread| unread.id == message);
+            // Marking messages as read may have counted this one already. A later edit or deletion has its own record.
+            let counts_all = unread.is_all && is_known;
+            let mentions = if counts_all { unread.mentions(new.user) } else { member.mentions_unread + 1 };
             changes = changes.set("MentionsUnread", number(mentions));
         }
         if !changes.is_empty() {
@@ -137,13 +133,30 @@ pub async fn notify_mention(
     }
 }
 
-/// Subtracts a mention that is in the message no more, unless the member has read it.
-pub async fn forget_mention(
+/// How an edit or the deletion of a message changes who is mentioned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MentionChange {
+    Added,
+    Removed,
+}
+
+impl MentionChange {
+    fn apply(self, mentions: u64) -> u64 {
+        match self {
+            Self::Added => mentions + 1,
+            Self::Removed => mentions.saturating_sub(1),
+        }
+    }
+}
+
+/// Counts a mention that an edit has added, without a notification, or subtracts one that is no longer in the message.
+/// Does nothing if the member has read the message.
+pub async fn count_mention(
     access: &Access,
     source: Source<'_>,
     user: UserId,
-    chat: ChatId,
-    message: MessageId,
+    (chat, message): (ChatId, MessageId),
+    change: MentionChange,
 ) -> Result<(), Error> {
     let table = table_of(chat);
     let mut backoff = Backoff::new();
@@ -153,17 +166,17 @@ pub async fn forget_mention(
             return Ok(());
         };
         let member: ChatMember = stored.read()?;
-        if member.last_read_id >= Some(message) || member.mentions_unread == 0 {
+        if member.last_read_id >= Some(message) || change.apply(member.mentions_unread) == member.mentions_unread {
             return Ok(());
         }
         let unread = unread(access, chat, &member).await?;
-        let mentions = if unread.is_all { unread.mentions(user) } else { member.mentions_unread - 1 };
+        let mentions = if unread.is_all { unread.mentions(user) } else { change.apply(member.mentions_unread) };
         if mentions == member.mentions_unread {
             return Ok(());
         }
         let changes = Changes::new().set("MentionsUnread", number(mentions));
         let update = Action::update(table, key, changes).if_unchanged(&stored);
-        // A record that is delivered again subtracts nothing again.
+        // A record that is delivered again counts nothing again.
         let id = NotificationId::derived(source.time, &format!("{}/{user}", source.key));
         let actions = [guard(access, id)?, update];
         if write_mention(access, &actions).await? {

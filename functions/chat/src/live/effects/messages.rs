@@ -12,7 +12,7 @@ use crate::live::feed::Feed;
 use crate::messages::{Message, MessageView, path_of};
 use crate::names::{ChatId, MessageId, UserId};
 use crate::notifications::NotificationType;
-use crate::notifications::write::NewNotification;
+use crate::notifications::write::{MentionChange, NewNotification};
 
 pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {
     let group = || GroupChatMessageKey::parse(&record.key).map(|key| (ChatId::Group(key.chat), key.message));
@@ -28,13 +28,19 @@ pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {
     if matches!(event, Event::MessageDeleted { .. }) && had_reactions {
         effects.push(Effect::DeleteReactions { chat, message: id });
     }
-    let before = old.into_iter().flat_map(|old| old.mentions);
-    let removed = before.filter(|user| *user != new.sender_id && !new.mentions.contains(user));
-    effects.extend(removed.map(|user| Effect::MentionRemoved { chat, message: id, user }));
-    if matches!(event, Event::MessageCreated { .. }) {
-        effects.extend(mentions(chat, id, &new));
+    match old {
+        Some(old) => effects.extend(changed_mentions(chat, &old, &new)),
+        None => effects.extend(mentions(chat, id, &new)),
     }
     Ok(effects)
+}
+
+/// Returns the effects of the mentions that are no longer in a message, and of those that an edit has added.
+fn changed_mentions(chat: ChatId, old: &Message, new: &Message) -> Vec<Effect> {
+    let removed = old.mentions.difference(&new.mentions).map(|user| (*user, MentionChange::Removed));
+    let added = new.mentions.difference(&old.mentions).map(|user| (*user, MentionChange::Added));
+    let of_others = removed.chain(added).filter(|(user, _)| *user != new.sender_id);
+    of_others.map(|(user, change)| Effect::MentionChanged { chat, message: new.id, user, change }).collect()
 }
 
 /// Returns the feeds of a chat's events: its own, or those of both members of a private chat.

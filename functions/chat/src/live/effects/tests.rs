@@ -138,13 +138,13 @@ fn changes_of_a_message_are_told_by_what_changed() {
                 assert_eq!(feed, Feed::GroupChat(ids.group));
                 Some(event)
             }
-            Effect::MentionRemoved { .. } => None,
+            Effect::MentionChanged { .. } => None,
             other => panic!("{other:?}"),
         })
     };
     let mentioned = old.mentions.iter().filter(|user| **user != old.sender_id);
-    let removed: Vec<Effect> =
-        mentioned.map(|user| Effect::MentionRemoved { chat, message: id, user: *user }).collect();
+    let changed = |user, change| Effect::MentionChanged { chat, message: id, user, change };
+    let removed: Vec<Effect> = mentioned.map(|user| changed(*user, MentionChange::Removed)).collect();
     assert!(!removed.is_empty());
     let edited = Message {
         content: Some("ho".to_owned()),
@@ -155,6 +155,9 @@ fn changes_of_a_message_are_told_by_what_changed() {
     };
     assert_eq!(all(&edited)[1..], removed);
     assert!(told(&edited).eq([Event::MessageEdited { chat, message: view(&edited) }]));
+    let cy = UserId::at(7);
+    let added = Message { mentions: [ids.ann, ids.bob, cy].into(), ..edited };
+    assert_eq!(all(&added)[1..], [changed(cy, MentionChange::Added)]);
     let reactions: BTreeMap<String, u64> = [("👍".to_owned(), 1)].into();
     let last_reaction = Some(LastReaction { by: ids.bob, kind: "👍".to_owned(), on: true });
     let reacted = Message { reactions: reactions.clone(), last_reaction, ..old.clone() };
