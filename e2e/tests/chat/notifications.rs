@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chat::schema::{GROUP_CHATS, NOTIFICATIONS};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::conversation::{private_chat, send, write_messages};
 use super::follower::{Follower, group_chat_of};
@@ -23,6 +24,7 @@ tests! { chat_notifications:
     mention_in_a_private_chat_is_counted,
     #[long] mention_that_is_deleted_or_edited_away_is_counted_no_more,
     mention_that_an_edit_adds_is_counted_and_not_notified,
+    read_all_stops_before_its_time_is_up,
     repeated_record_makes_no_second_notification,
     joining_and_moderating_a_group_chat_are_notified,
 }
@@ -284,6 +286,24 @@ async fn mention_that_an_edit_adds_is_counted_and_not_notified() {
         let last = json!({ "upTo": last["items"][0]["id"] });
         assert_eq!(chat.bob.user.put(&format!("{path}/read"), last).await.is(200)["mentionsUnread"], 0);
     }
+}
+
+async fn read_all_stops_before_its_time_is_up() {
+    let chat = Chat::without_search().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    // More than one transaction.
+    mention_bob(&chat, &format!("/chat/groupchats/{group}"), 60).await;
+    chat.cairn.clock.advance(Duration::from_millis(5));
+    let bearer = format!("Bearer {}", chat.cairn.token("bob", &[]).await);
+    let read_all = async |time: Duration| {
+        let request = http::Request::post("/chat/me/notifications/read-all").header("authorization", &bearer);
+        let request = request.extension(web::Deadline(Instant::now() + time)).body(Vec::new().into()).unwrap();
+        let answer = chat.cairn.app("chat").await.handle(request).await;
+        serde_json::from_slice::<Value>(answer.body()).unwrap()
+    };
+    assert_eq!(read_all(Duration::from_secs(3)).await, json!({ "read": 49, "more": true }));
+    assert_eq!(count(&chat.bob).await, 11);
+    assert_eq!(read_all(Duration::from_secs(60)).await, json!({ "read": 11 }));
 }
 
 async fn repeated_record_makes_no_second_notification() {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use table::{Error, Stored};
+use tokio::time::{Duration, Instant};
 use utoipa::ToSchema;
 use web::{Context, Json, Problem, Route, Sample, problem};
 
@@ -18,10 +19,17 @@ const PATH: &str = "/chat/me/notifications/read-all";
 /// The notifications of a transaction. Each takes two of its 100 actions, and the number of unread ones takes one.
 const MOVES: u32 = 49;
 
+/// The time before the end of the request at which no further transaction is begun.
+const MARGIN: Duration = Duration::from_secs(3);
+
 /// The number of notifications that were marked as read.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReadAll {
     read: u64,
+    /// Whether the time of the request was over before all were marked. The client sends it again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    more: bool,
 }
 
 pub fn route() -> Route {
@@ -40,8 +48,9 @@ async fn read_all(cx: Context) -> Result<Json<ReadAll>, Problem> {
         // A notification that another request has marked meanwhile makes the transaction fail, and is then gone.
         let moved = cx.retry(|| move_some(&cx, caller.id, start)).await?;
         read += moved;
-        if moved < u64::from(MOVES) {
-            return Ok(Json(ReadAll { read }));
+        let more = moved == u64::from(MOVES);
+        if !more || cx.deadline().saturating_duration_since(Instant::now()) < MARGIN {
+            return Ok(Json(ReadAll { read, more }));
         }
     }
 }
