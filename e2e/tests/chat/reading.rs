@@ -23,6 +23,7 @@ tests! { chat_reading:
     marking_a_message_from_before_joining_changes_nothing,
     marking_read_leaves_the_mentions_that_follow,
     mentions_beyond_100_unread_messages_stay_counted,
+    #[long] mentions_in_more_than_1000_read_messages_stay_counted_until_few_are_unread,
     private_chat_shows_the_position_of_the_other,
     position_at_a_message_of_another_chat_is_refused,
     readers_are_the_members_at_or_past_a_message,
@@ -138,20 +139,40 @@ async fn marking_read_leaves_the_mentions_that_follow() {
     }
 }
 
+/// Makes a message one that mentions bob, directly.
+async fn mention_bob(chat: &Chat, path: &str, message: &str) {
+    let message = message.parse::<MessageId>().unwrap();
+    let mut item = Message::new(message, user_id(&chat.ann), "@bob".to_owned());
+    item.mentions.insert(user_id(&chat.bob));
+    let item = stored(&GROUP_CHATS, &message_key(chat_of(path), message), &item);
+    chat.cairn.table_of(&GROUP_CHATS).put(item).await;
+}
+
 async fn mentions_beyond_100_unread_messages_stay_counted() {
     let chat = Chat::without_stream_readers().await;
     let path = group_chat(&chat, &[&chat.ann, &chat.bob]).await;
     let now = chat.cairn.clock.micros() / 1000;
     let written = write_messages(&chat, &path, &chat.ann, (0..130).map(|number| now + number)).await;
     for at in [3, 120, 125] {
-        let message = written[at].parse::<MessageId>().unwrap();
-        let mut item = Message::new(message, user_id(&chat.ann), "@bob".to_owned());
-        item.mentions.insert(user_id(&chat.bob));
-        let item = stored(&GROUP_CHATS, &message_key(chat_of(&path), message), &item);
-        chat.cairn.table_of(&GROUP_CHATS).put(item).await;
+        mention_bob(&chat, &path, &written[at]).await;
     }
     change_member(&chat, &path, &chat.bob, |bob| bob.mentions_unread = 3).await;
     for (at, mentions) in [(1, 3), (5, 2), (10, 2), (119, 2), (121, 1), (129, 0)] {
+        let marked = chat.bob.user.put(&format!("{path}/read"), json!({ "upTo": written[at] })).await.is(200);
+        assert_eq!(marked["mentionsUnread"], json!(mentions), "{at}");
+    }
+}
+
+async fn mentions_in_more_than_1000_read_messages_stay_counted_until_few_are_unread() {
+    let chat = Chat::without_stream_readers().await;
+    let path = group_chat(&chat, &[&chat.ann, &chat.bob]).await;
+    let now = chat.cairn.clock.micros() / 1000;
+    let written = write_messages(&chat, &path, &chat.ann, (0..1300).map(|number| now + number)).await;
+    for at in [3, 1100, 1250] {
+        mention_bob(&chat, &path, &written[at]).await;
+    }
+    change_member(&chat, &path, &chat.bob, |bob| bob.mentions_unread = 3).await;
+    for (at, mentions) in [(1150, 2), (1240, 1), (1299, 0)] {
         let marked = chat.bob.user.put(&format!("{path}/read"), json!({ "upTo": written[at] })).await.is(200);
         assert_eq!(marked["mentionsUnread"], json!(mentions), "{at}");
     }

@@ -23,6 +23,9 @@ const SAMPLE: &str = "/chat/privatechats/019b76da-a800-7000-8000-000000000031/re
 /// The most unread messages that are counted.
 const MAX_UNREAD: u32 = 100;
 
+/// The most pages of unread messages in which mentions are looked for.
+const MAX_PAGES: usize = 10;
+
 /// The unread messages of a member.
 pub const UNREAD: AccessPattern = AccessPattern::new("unread", &[GROUP_CHATS.query(), PRIVATE_CHATS.query()]);
 
@@ -36,6 +39,8 @@ pub struct ReadState {
     /// At most 100.
     #[schema(maximum = 100)]
     pub unread_count: usize,
+    /// The number of unread messages that mention the member. While more than 100 are unread, it may count some that were
+    /// read.
     pub mentions_unread: u64,
     /// The other member of a private chat.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +95,8 @@ pub async fn unread_in(table: TableAccess<'_>, chat: ChatId, member: &ChatMember
     Ok(Unread { messages, is_all: page.next.is_none() })
 }
 
-/// Counts the mentions of a user in the unread messages of a member up to one of them, by the pattern [`UNREAD`].
+/// Counts the mentions of a user in the unread messages of a member up to one of them, by the pattern [`UNREAD`]. It
+/// reads a limited number of messages, so that a request does not last too long.
 pub async fn mentions_up_to(
     access: &Access,
     chat: ChatId,
@@ -102,15 +108,16 @@ pub async fn mentions_up_to(
     let range = access.table(&UNREAD, table_of(chat)).query(chat_partition(chat));
     let range = range.between(position(chat, member), end);
     let (mut number, mut after) = (0, None);
-    loop {
+    for _ in 0..MAX_PAGES {
         let page = range.clone().after(after).page(MAX_UNREAD).await?;
         let messages: Vec<Message> = page.items.iter().map(Stored::read).collect::<Result<_, _>>()?;
         number += mentions(&messages, user);
         after = page.next;
         if after.is_none() {
-            return Ok(number);
+            break;
         }
     }
+    Ok(number)
 }
 
 /// A text after the sort keys of all messages.
