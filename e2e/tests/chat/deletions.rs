@@ -18,6 +18,7 @@ use table::schema::Table;
 use table::{Config, Engines, EntityKey};
 use tokio::time::Instant;
 
+use super::conversation::sending;
 use super::stage::{Chat, Member, closed_socket, id, subscription_to};
 use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::stored;
@@ -27,6 +28,8 @@ use crate::tests;
 tests! { chat_deletions:
     #[long] deleted_group_chat_leaves_nothing,
     deleted_community_leaves_nothing,
+    group_chat_that_is_being_deleted_takes_no_messages,
+    all_chats_of_a_community_refuse_messages_before_one_is_deleted,
     #[long] deletion_without_its_message_is_done_by_the_schedule,
     deletion_without_time_is_continued_by_another_message,
     community_is_deleted_by_its_founder_or_an_administrator,
@@ -216,6 +219,38 @@ async fn deleted_community_leaves_nothing() {
     stage.adds_up().await;
     assert_eq!(ann.user.get("/chat/me/communities").await.is(200)["items"], json!([]));
     ann.user.delete(&community_path(&community)).await.refused(404, "not-found");
+}
+
+async fn group_chat_that_is_being_deleted_takes_no_messages() {
+    let stage = Stage::new(&["runJob", ::jobs::RUN_JOBS]).await;
+    let Chat { ann, .. } = &stage.chat;
+    let community = stage.community().await;
+    let group = group_path(&ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await);
+    sending(&ann.user, &group, "hi").await.is(201);
+    ann.user.delete(&group).await.is(202);
+    sending(&ann.user, &group, "hi").await.refused(404, "not-found");
+}
+
+async fn all_chats_of_a_community_refuse_messages_before_one_is_deleted() {
+    let stage = Stage::new(&["runJob", ::jobs::RUN_JOBS]).await;
+    let Chat { ann, cairn, .. } = &stage.chat;
+    let community = stage.community().await;
+    let mut groups = Vec::new();
+    for name in ["Bogs", "Fens"] {
+        groups.push(group_path(&ann.creates_group_chat(&community, json!({ "name": name })).await));
+    }
+    ann.user.delete(&community_path(&community)).await.is(202);
+    // The worker dies after one more of its writes each time, until the first chat is marked.
+    let mut writes = 0;
+    while sending(&ann.user, &groups[0], "hi").await.status == 201 {
+        assert!(writes < 10);
+        stage.work(Some((writes, Moment::AfterItIsDone))).await;
+        cairn.clock.advance(LEASE);
+        writes += 1;
+    }
+    sending(&ann.user, &groups[1], "hi").await.refused(404, "not-found");
+    stage.work(None).await;
+    stage.adds_up().await;
 }
 
 async fn deletion_without_its_message_is_done_by_the_schedule() {

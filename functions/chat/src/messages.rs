@@ -35,7 +35,7 @@ pub const MESSAGE_DELETED: web::Kind = web::Kind::new(409, "message-deleted", "M
 pub const BLOCKED: web::Kind = web::Kind::new(403, "blocked", "Blocked");
 pub const GONE: web::Kind = web::Kind::new(403, "gone", "Member deleted");
 
-/// The caller's membership in a chat.
+/// The caller's membership in a chat, and the chat itself where that matters.
 pub const MEMBERSHIP: AccessPattern = AccessPattern::new("membership", &[GROUP_CHATS.get(), PRIVATE_CHATS.get()]);
 
 /// A message.

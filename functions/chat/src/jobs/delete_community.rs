@@ -3,7 +3,7 @@
 
 use ::jobs::{Counts, Step, Then, Worker};
 use serde::{Deserialize, Serialize};
-use table::{Access, Action, Changes, EntityKey, Key, item};
+use table::{Access, Action, Changes, EntityKey, Key, Position, Query, Stored, item};
 use web::Problem;
 
 use super::group_chat_contents::Contents;
@@ -18,6 +18,8 @@ use crate::names::{CommunityId, GroupChatId, Millisecond};
 use crate::pictures::remove_dropped;
 use crate::schema::{COMMUNITIES, GROUP_CHATS};
 
+/// Group chats that one step marks, of the 98 actions that a step may have.
+const MARKS: u32 = 98;
 /// Members that one step deletes. Each has two actions, of the 98 that a step may have.
 const MEMBERS: u32 = 49;
 /// Other items that one step deletes.
@@ -25,8 +27,11 @@ const BATCH: u32 = 100;
 
 /// How far the deletion has come.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 struct Checkpoint {
+    /// The last group chat that was marked, until all are.
+    after_marked: Option<Position>,
+    chats_are_marked: bool,
     /// The group chat that is being deleted.
     chat: Option<(GroupChatId, Contents)>,
     chats_are_deleted: bool,
@@ -77,30 +82,52 @@ async fn batch_of_chats(
     community: CommunityId,
     checkpoint: &mut Checkpoint,
 ) -> Result<Option<Batch>, Problem> {
-    if let Some((chat, contents)) = &mut checkpoint.chat {
-        let chat = *chat;
-        if let Some(batch) = contents.next(access, &DELETE_COMMUNITY, chat).await? {
-            return Ok(Some((batch.actions, batch.items)));
+    if !checkpoint.chats_are_marked {
+        let marks = mark_chats(access, community, checkpoint).await?;
+        if !marks.is_empty() {
+            return Ok(Some((marks, 0)));
         }
-        checkpoint.chat = None;
-        let row = Action::delete(&COMMUNITIES, GroupChatRowKey { community, chat });
-        let last = [row, Action::delete(&GROUP_CHATS, GroupChatKey { chat })];
-        return Ok(Some((last.map(Action::or_absent).to_vec(), 1)));
     }
-    if checkpoint.chats_are_deleted {
-        return Ok(None);
+    if checkpoint.chat.is_none() && !checkpoint.chats_are_deleted {
+        let row = rows_of_chats(access, community).first().await?;
+        let key = row.and_then(|row| GroupChatRowKey::parse(&row.key));
+        checkpoint.chat = key.map(|key| (key.chat, Contents::default()));
+        checkpoint.chats_are_deleted = checkpoint.chat.is_none();
     }
-    let rows = access.table(&DELETE_COMMUNITY, &COMMUNITIES).query(CommunityKey { community }.key().pk);
-    let row = rows.begins_with(GROUP_CHAT_PREFIX).consistent().first().await?;
-    let Some(GroupChatRowKey { chat, .. }) = row.and_then(|row| GroupChatRowKey::parse(&row.key)) else {
-        checkpoint.chats_are_deleted = true;
-        return Ok(None);
-    };
-    checkpoint.chat = Some((chat, Contents::default()));
-    // No user can join the chat after this step.
+    let Some((chat, contents)) = &mut checkpoint.chat else { return Ok(None) };
+    let chat = *chat;
+    if let Some(batch) = contents.next(access, &DELETE_COMMUNITY, chat).await? {
+        return Ok(Some((batch.actions, batch.items)));
+    }
+    checkpoint.chat = None;
+    let row = Action::delete(&COMMUNITIES, GroupChatRowKey { community, chat });
+    let last = [row, Action::delete(&GROUP_CHATS, GroupChatKey { chat })];
+    Ok(Some((last.map(Action::or_absent).to_vec(), 1)))
+}
+
+/// Marks the next group chats. After that no user joins them or sends messages there, while the others are deleted.
+async fn mark_chats(
+    access: &Access,
+    community: CommunityId,
+    checkpoint: &mut Checkpoint,
+) -> Result<Vec<Action>, Problem> {
+    let rows = rows_of_chats(access, community).after(checkpoint.after_marked.take());
+    let page = rows.page(MARKS).await?;
+    checkpoint.chats_are_marked = page.next.is_none();
+    checkpoint.after_marked = page.next;
     let now = Millisecond::now(&access.engines().clock).to_string();
-    let marked = Changes::new().set("DeletingAt", item::text(now));
-    Ok(Some((vec![Action::update(&GROUP_CHATS, GroupChatKey { chat }, marked)], 0)))
+    let mark = |row: &Stored| {
+        let GroupChatRowKey { chat, .. } = GroupChatRowKey::parse(&row.key)?;
+        let marked = Changes::new().set("DeletingAt", item::text(&now));
+        Some(Action::update(&GROUP_CHATS, GroupChatKey { chat }, marked))
+    };
+    Ok(page.items.iter().filter_map(mark).collect())
+}
+
+/// Returns the query of the rows of the community's group chats.
+fn rows_of_chats(access: &Access, community: CommunityId) -> Query<'_> {
+    let rows = access.table(&DELETE_COMMUNITY, &COMMUNITIES).query(CommunityKey { community }.key().pk);
+    rows.begins_with(GROUP_CHAT_PREFIX).consistent()
 }
 
 /// Returns the next batch of the community's other items, none when only the community is left.

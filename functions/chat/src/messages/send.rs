@@ -18,7 +18,7 @@ use super::{
 use crate::access::{CALLER, GROUP_CHATS, LIVE, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::group_chats::ChatMember;
-use crate::keys::{SentKey, member_key, message_key};
+use crate::keys::{SentKey, chat_key, member_key, message_key};
 use crate::names::{ChatId, MessageId, UserId};
 use crate::rates::{self, COUNT, count};
 use crate::schema;
@@ -108,6 +108,7 @@ async fn send(
 ) -> Result<Created<MessageView>, Problem> {
     let chat = path.chat()?;
     let sender = membership(&cx, chat).await?;
+    require_not_deleted(&cx, chat).await?;
     let (key, fingerprint) = required(&once)?;
     count(&cx, &rates::SENDS, &[&sender.caller.id.to_string()]).await?;
     if let Some(reply_to) = new.reply_to {
@@ -156,6 +157,15 @@ async fn send(
         }
     }
     Err(Problem::conflict())
+}
+
+/// 404 for a group chat that is being deleted. Its item is not in the transaction, where it would make senders conflict
+/// with each other. A message that is on its way during the mark of the chat is deleted with the others.
+async fn require_not_deleted(cx: &Context, chat: ChatId) -> Result<(), Problem> {
+    let ChatId::Group(_) = chat else { return Ok(()) };
+    let stored = cx.access().table(&MEMBERSHIP, table_of(chat)).get_consistent(chat_key(chat)).await?;
+    let is_deleted = stored.is_some_and(|stored| stored.item.contains_key("DeletingAt"));
+    if is_deleted { Err(Problem::not_found()) } else { Ok(()) }
 }
 
 /// The places of the actions in the transaction.
