@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Stage, text};
-use crate::chat::conversation::{chat_of, new_key, react, unreact, user_id};
+use crate::chat::conversation::{change_member, chat_of, new_key, react, unreact, user_id};
 use crate::chat::stage::{Chat, Member, id};
 use crate::harness::table::stored;
 use crate::harness::{Call, User};
@@ -107,9 +107,12 @@ async fn in_chat(stage: &mut Stage, is_group: bool, chat: &str) {
 async fn in_group(stage: &mut Stage) {
     let group = stage.group.clone();
     let ids = write(&stage.chat, &group, &stage.chat.ann, Duration::ZERO, 110).await;
-    let Stage { chat: Chat { ann, .. }, many, measured, .. } = stage;
+    let Stage { chat, many, measured, .. } = stage;
+    let ann = &chat.ann;
     let (message, read) = (format!("{group}/messages/{}", ids[109]), format!("{group}/read"));
     for member in &many[..25] {
+        // What was sent before a member joined is read.
+        change_member(chat, &group, member, |stored| stored.joined_at = ids[0].time().to_string()).await;
         react(&member.user, &message, ":wave:").await.is(204);
     }
     measured.of("25 reactions to a message", ann.user.get(&format!("{message}/reactions")), 200).await;
