@@ -15,7 +15,7 @@ pub enum SampleSize {
     /// About 1 000 items, within seconds.
     Small,
     /// All countries, US counties and places in Iceland, 200 agencies, 10 000 issues, 50 000 records and 240 000 messages,
-    /// within minutes.
+    /// within an hour or two.
     World,
 }
 
