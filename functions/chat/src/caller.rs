@@ -28,7 +28,8 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Loads the caller: 401 without a token or in a session that has ended with others, 403 for a user who is banned, deleted, or not yet created.
+    /// Loads the caller: 401 without a token, or with one of a session that has ended with others; 403 for a user who is
+    /// banned, deleted, or not yet created.
     pub async fn load(cx: &Context) -> Result<Self, Problem> {
         let known = cx.principal().signed_in()?;
         let user = match find(cx, known).await? {
@@ -57,7 +58,7 @@ impl Caller {
         let is_admin = user.role == Role::Admin || !is_own && known.has_role(ADMIN);
         let session = known.session.as_deref().filter(|_| is_own).and_then(|session| session.parse().ok());
         if session.is_some_and(|session| user.refuses(session)) {
-            return Err(Problem::not_signed_in("This session has ended with the password before. Log in again."));
+            return Err(Problem::not_signed_in("This session has ended. Log in again."));
         }
         Ok(Self { id, user, stored, is_admin, session })
     }

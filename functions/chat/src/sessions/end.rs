@@ -1,5 +1,5 @@
-//! The end of sessions: their rows are deleted and their connections closed, so that neither can be used again. An access
-//! token lives out its ten minutes.
+//! The end of sessions: their rows are deleted and their connections closed, so that neither can be used again. The access
+//! token of a session that was logged out lives out its ten minutes.
 
 use table::Access;
 use table::access::AccessPattern;
