@@ -428,7 +428,9 @@ async fn ban_with_an_end_is_over_by_itself() {
     admin.put(&ban, until(300)).await.is(204);
     ann.user.patch("/chat/me", json!({ "bio": "Spam" })).await.refused(403, "banned");
     cairn.clock.advance(Duration::from_secs(301));
-    ann.user.patch("/chat/me", json!({ "bio": "Moss" })).await.is(200);
+    // The ban has ended the session.
+    ann.user.patch("/chat/me", json!({ "bio": "Moss" })).await.refused(401, "not-signed-in");
+    log_in(&cairn, "ann").await.user.patch("/chat/me", json!({ "bio": "Moss" })).await.is(200);
 }
 
 async fn banned_person_of_another_issuer_sees_no_profile() {
