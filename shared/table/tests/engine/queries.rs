@@ -97,7 +97,7 @@ async fn pages_of_values_are_full_and_many_items_without_a_value_take_few_calls(
         let mut walked = Vec::new();
         loop {
             let sevenths = |page: Vec<Stored>| async move {
-                let kept = |number: u64| (number % 7 == 0).then_some(number);
+                let kept = |number: u64| number.is_multiple_of(7).then_some(number);
                 Ok::<_, Error>(numbers(&page).into_iter().map(kept).collect())
             };
             let (kept, next) = books().after(position).page_of(limit, sevenths).await.unwrap();
