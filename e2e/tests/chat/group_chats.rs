@@ -11,7 +11,7 @@ use table::item::number;
 use table::{Config, Engines};
 
 use super::stage::{Chat, Member, names, subscription_to};
-use crate::harness::stopper::{Moment, Stopper, TRANSACTIONS};
+use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::{stored, text};
 use crate::tests;
 
@@ -210,7 +210,7 @@ async fn capacity_that_is_raised_too_late_is_not_below_the_number_of_members() {
     let path = format!("/chat/groupchats/{group}");
     let config = chat.cairn.engines().config.clone();
     let held = Some((0, Moment::BeforeItIsSent));
-    let stopper = Stopper::of(TRANSACTIONS, config.dynamodb.clone().unwrap(), held).await;
+    let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), held).await;
     let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
     let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
     let request = http::Request::patch(&path).header("content-type", "application/merge-patch+json");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
 
-use crate::harness::stopper::{Moment, Stopper, TRANSACTIONS};
+use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::{Answer, Cairn, Setup, User, fetch, send_file};
 use crate::tests;
 
@@ -247,7 +247,7 @@ async fn picture_that_is_stored_during_an_update_leaves_no_files() {
     let path = format!("/chat/communities/{community}");
     let config = chat.cairn.engines().config.clone();
     let held = Some((0, Moment::BeforeItIsSent));
-    let stopper = Stopper::of(TRANSACTIONS, config.dynamodb.clone().unwrap(), held).await;
+    let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), held).await;
     let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
     let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
     let request = http::Request::patch(&path).header("content-type", "application/merge-patch+json");
