@@ -16,6 +16,7 @@ tests! { structure:
     deleting_both_ends_at_once_detaches_the_relationship_once,
     restoring_both_ends_at_once_restores_the_relationship_once,
     retype_keeps_number_and_relationships,
+    item_with_too_many_relationships_keeps_its_type,
     activity_with_products_cannot_be_retyped,
     retyped_item_is_found_under_its_new_key,
 }
@@ -295,6 +296,19 @@ async fn retype_keeps_number_and_relationships() {
     assert_eq!(seen(&visitor, ZONE_END).await, ["campground::1"]);
     visitor.search("q=camp&type=trail").await.is_nothing();
     visitor.search("q=camp").await.are(&["Camp 1", "Camp 2"]);
+}
+
+async fn item_with_too_many_relationships_keeps_its_type() {
+    let (_cairn, admin, _) = with_camps(42).await;
+    let camp = |number: usize| format!("facility::bcparks_1/campground::{number}");
+    for number in 2..=42 {
+        relate(&admin, CAMP_END, &camp(number)).await.is(201);
+    }
+    let retype = || admin.post(&format!("{CAMP}/retype"), json!({ "facilityType": "trail" }));
+    retype().await.refused(409, "too-many-dependents");
+    admin.delete(&format!("/parks/relationships/{CAMP_END}/{}", camp(42))).await.is(204);
+    retype().await.is(200);
+    assert_eq!(seen(&admin, "facility::bcparks_1/trail::1").await.len(), 40);
 }
 
 async fn activity_with_products_cannot_be_retyped() {

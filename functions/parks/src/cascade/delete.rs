@@ -6,7 +6,7 @@ use futures::stream::{self, StreamExt};
 use table::{Access, AccessPattern, Action, Backoff, Error, Key, Stored};
 
 use super::counters::{self, Counter};
-use super::{CONCURRENCY, MAX_ACTIONS, Relationships, TransactionBuilder, relationships};
+use super::{CONCURRENCY, MAX_ACTIONS, Relationships, TransactionBuilder, relationships_within};
 use crate::access;
 use crate::audit::Audit;
 use crate::item::Item;
@@ -37,15 +37,14 @@ pub async fn delete_with_children(
     let cascaded = nodes.len() - 1;
     let mut transaction = TransactionBuilder::default();
     let with_relationships = |node: Node| async move {
-        let related = match node.loaded.item.reference() {
-            Some(item) => Some(relationships(access, &item).await?),
-            None => None,
-        };
-        Ok::<_, Error>((node, related))
+        let Some(item) = node.loaded.item.reference() else { return Ok(Some((node, None))) };
+        // Each takes at least two actions.
+        let related = relationships_within(access, &item, MAX_ACTIONS / 2).await?;
+        Ok::<_, Error>(related.map(|related| (node, Some(related))))
     };
     let mut nodes = pin!(stream::iter(nodes).map(with_relationships).buffered(CONCURRENCY).enumerate());
     while let Some((position, node)) = nodes.next().await {
-        let (node, related) = node?;
+        let Some((node, related)) = node? else { return Ok(None) };
         let mut after = deleted(&node.loaded.item, audit);
         if position > 0 {
             after.deleted_with = Some(deletion.clone());

@@ -16,13 +16,26 @@ pub struct Relationships {
     pub all: Vec<Relationship>,
 }
 
+/// Loads the relationships of an item, or none if the counter says that they are more than `max`.
+pub async fn relationships_within(access: &Access, item: &ItemRef, max: usize) -> Result<Option<Relationships>, Error> {
+    let counter = counters::load(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(item)).await?;
+    if counter.count > max {
+        return Ok(None);
+    }
+    load(access, item, counter).await.map(Some)
+}
+
 /// Loads the relationships of an item. If the index lags behind the counter, waits for the index.
 ///
 /// [`Error::Conflict`] if other requests keep adding relationships.
 pub async fn relationships(access: &Access, item: &ItemRef) -> Result<Relationships, Error> {
+    let counter = counters::load(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(item)).await?;
+    load(access, item, counter).await
+}
+
+async fn load(access: &Access, item: &ItemRef, mut counter: Counter) -> Result<Relationships, Error> {
     let mut backoff = Backoff::new();
     loop {
-        let counter = counters::load(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(item)).await?;
         if counter.count == 0 {
             return Ok(Relationships { counter, all: Vec::new() });
         }
@@ -33,6 +46,7 @@ pub async fn relationships(access: &Access, item: &ItemRef) -> Result<Relationsh
         if !backoff.wait().await {
             return Err(Error::Conflict);
         }
+        counter = counters::load(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(item)).await?;
     }
 }
 

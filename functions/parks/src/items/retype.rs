@@ -142,10 +142,8 @@ async fn move_item(
     let (Some(old), Some(new)) = (before.item.reference(), after.reference()) else {
         return Err(Problem::not_found());
     };
-    let related = cascade::relationships(cx.access(), &old).await?;
-    if related.all.len() > MAX_RELATIONSHIPS {
-        return Err(TOO_MANY.because(format!("The item has more than {MAX_RELATIONSHIPS} relationships.")));
-    }
+    let too_many = || TOO_MANY.because(format!("The item has more than {MAX_RELATIONSHIPS} relationships."));
+    let related = cascade::relationships_within(cx.access(), &old, MAX_RELATIONSHIPS).await?.ok_or_else(too_many)?;
     let count = related.counter.count;
     for relationship in related.all {
         // The other item may be shown or hidden concurrently.
