@@ -16,6 +16,7 @@ use crate::tests;
 tests! { archive_publishing:
     published_file_has_records_households_and_relatives,
     file_with_errors_is_refused_or_published_without_its_bad_rows,
+    row_with_only_some_columns_of_its_household_has_a_warning,
     dry_run_writes_no_record,
     #[long] file_that_is_published_again_keeps_its_permanent_ids,
     #[long] file_without_a_mapped_column_leaves_the_published_records,
@@ -224,6 +225,22 @@ async fn file_with_errors_is_refused_or_published_without_its_bad_rows() {
     assert_eq!(archive.volunteer.get(&post).await.is(200)["recordCount"], 3);
     assert_eq!(archive.records().await.keys().copied().collect::<Vec<_>>(), [1, 3, 5]);
     archive.publishing_agrees().await;
+}
+
+async fn row_with_only_some_columns_of_its_household_has_a_warning() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    let columns = [("Parish", "household"), ("No", "household"), ("Name", "name")];
+    let mapping: Value =
+        columns.map(|(header, field)| json!({ "header": header, "field": field })).into_iter().collect();
+    archive.volunteer.patch(&post, json!({ "mapping": mapping })).await.is(200);
+    let csv = "Parish,No,Name\nBala,14,Ann Rees\nBala,,Huw Rees\n,,William Jones\n";
+    upload(&archive.volunteer, &post, csv).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!((run.text("status"), &run["totals"]["households"]), ("published", &json!(1)), "{}", run.told());
+    let [problem] = run["problems"].as_array().unwrap().as_slice() else { panic!("{}", run.told()) };
+    assert_eq!((&problem["line"], &problem["column"]["letter"]), (&json!(3), &json!("B")));
+    assert_eq!((&problem["code"], &problem["severity"]), (&json!("household-incomplete"), &json!("warning")));
 }
 
 async fn dry_run_writes_no_record() {

@@ -291,6 +291,10 @@ fn problem_of(fault: RowFault, line: u64, header: &Header, values: &[String]) ->
             let text = format!("`{cell}` is not understood as a date. The text is kept.");
             FileProblem::new(Code::DateNotUnderstood, line, column, text)
         }
+        RowFaultKind::HouseholdIncomplete => {
+            let text = "The household has more columns, and this one is blank. The row is in no household.";
+            FileProblem::new(Code::HouseholdIncomplete, line, column, text)
+        }
         RowFaultKind::HouseholdTooLong => {
             FileProblem::new(Code::HouseholdTooLong, line, column, "A household has at most 120 characters.")
         }

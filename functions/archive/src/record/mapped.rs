@@ -47,6 +47,8 @@ pub enum RowFaultKind {
     NoName,
     /// The text of the date is kept, but no search by date finds it. A warning.
     DateNotUnderstood,
+    /// Some columns of the household are blank, and others are not: the row is in no household. A warning.
+    HouseholdIncomplete,
     /// The household is too long for a key. An error.
     HouseholdTooLong,
 }
@@ -121,7 +123,10 @@ pub fn labels<'a>(mapping: &'a [MappedColumn], headers: &'a [String]) -> Vec<&'a
 
 fn joined_household(cells: &[(usize, &str)], faults: &mut Vec<RowFault>) -> Option<String> {
     let (column, _) = cells.first()?;
-    if cells.iter().any(|(_, cell)| cell.is_empty()) {
+    if let Some((blank, _)) = cells.iter().find(|(_, cell)| cell.is_empty()) {
+        if cells.iter().any(|(_, cell)| !cell.is_empty()) {
+            faults.push(RowFault { column: Some(*blank), kind: RowFaultKind::HouseholdIncomplete });
+        }
         return None;
     }
     let household = cells.iter().map(|(_, cell)| *cell).collect::<Vec<_>>().join(HOUSEHOLD_SEPARATOR);

@@ -165,7 +165,11 @@ fn sex_that_is_not_understood_is_absent() {
 fn household_is_joined_from_its_columns_and_absent_if_one_is_blank() {
     let mapping = [column("Name", Field::Name), column("Parish", Field::Household), column("No", Field::Household)];
     assert_eq!(read(&mapping, &["Ann", "Bala", "14"]).household.as_deref(), Some("Bala / 14"));
-    assert_eq!(read(&mapping, &["Ann", "Bala", ""]).household, None);
+    let blank = |column| RowFault { column: Some(column), kind: RowFaultKind::HouseholdIncomplete };
+    for (cells, faults) in [(["Bala", ""], vec![blank(2)]), (["", "14"], vec![blank(1)]), (["", ""], vec![])] {
+        let row = read(&mapping, &["Ann", cells[0], cells[1]]);
+        assert_eq!((row.household, row.faults), (None, faults), "{cells:?}");
+    }
     let long = "é".repeat(60);
     assert_eq!(
         read(&mapping, &["Ann", &long, &"é".repeat(57)]).household.map(|household| household.chars().count()),

@@ -96,6 +96,8 @@ codes! {
     DuplicateRow = "duplicate-row", Warning;
     /// An earlier column has the same header.
     DuplicateHeader = "duplicate-header", Warning;
+    /// Some columns of the household are blank, and others are not: the row is in no household.
+    HouseholdIncomplete = "household-incomplete", Warning;
     /// Rows of other households are between those of a household.
     HouseholdNotAdjacent = "household-not-adjacent", Warning;
     /// The file has more distinct places than are resolved.
