@@ -130,6 +130,7 @@ function signOut() {
   close()
   // Nothing of this person is left in the page for the next one.
   for (const kept of [chats, names, notifications]) kept.clear()
+  hasMoreUnread = false
   for (const id of ['messages', 'conversations', 'kinds']) element(id).replaceChildren()
   for (const id of ['conversation-title', 'actions-title', 'actions-text', 'me', 'announcement']) element(id).textContent = ''
   for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close()
@@ -291,6 +292,13 @@ async function showLoaded(loaded) {
   // The log would read all of them aloud.
   element('messages').setAttribute('aria-busy', 'true')
   for (const message of loaded) merge(message)
+  // A poll finds what was edited or deleted without an event.
+  const chat = chats.get(open.key)
+  const last = open.messages.get(chat?.lastMessage?.id)
+  if (last && isNewer(last, chat.lastMessage)) {
+    chat.lastMessage = last
+    drawChats()
+  }
   drawMessages()
   element('messages').removeAttribute('aria-busy')
   await markRead()
@@ -312,7 +320,7 @@ element('older').addEventListener('click', () =>
 /** Keeps the message of the highest revision. Events lack the reactions of this person. */
 function merge(message) {
   const known = open.messages.get(message.id)
-  if (known && (known.rev ?? 0) > (message.rev ?? 0)) return
+  if (known && !isNewer(message, known)) return
   open.messages.set(message.id, { myReactions: known?.myReactions ?? [], ...message })
 }
 
@@ -462,10 +470,17 @@ formOf('report-form', async ({ reason, note }) => {
 
 const notifications = new Map()
 
+/** Whether there are unread notifications after those that were loaded. */
+let hasMoreUnread = false
+
 async function loadNotifications() {
   const person = me
   const page = await request('GET', '/chat/me/notifications?limit=50')
+  // The unread ones come first.
+  const mayHaveMore = page.nextCursor && page.items.every((notification) => !notification.read)
+  const counted = mayHaveMore ? await request('GET', '/chat/me/notifications/count') : { unread: 0 }
   if (me !== person) return
+  hasMoreUnread = counted.unread > page.items.length
   notifications.clear()
   for (const notification of page.items) notifications.set(notification.id, notification)
   drawNotifications()
@@ -474,8 +489,8 @@ async function loadNotifications() {
 function drawNotifications() {
   const all = [...notifications.values()].sort((one, other) => one.read - other.read || (one.id < other.id ? 1 : -1))
   const unread = all.filter((notification) => !notification.read).length
-  element('unread-count').textContent = `${unread} unread`
-  element('unread-count').hidden = unread === 0
+  element('unread-count').textContent = `${unread}${hasMoreUnread ? '+' : ''} unread`
+  element('unread-count').hidden = unread === 0 && !hasMoreUnread
   const rows = all.map((notification) => {
     const row = make('li', { className: notification.read ? '' : 'unread' })
     row.append(make('p', { textContent: notification.message }))
@@ -582,7 +597,8 @@ function received(key, message) {
   const chat = chats.get(key)
   // The first message of a private chat may precede the chat in the list.
   if (!chat) return loadChats()
-  if (!chat.lastMessage || chat.lastMessage.id <= message.id) chat.lastMessage = message
+  const last = chat.lastMessage
+  if (!last || last.id < message.id || (last.id === message.id && isNewer(message, last))) chat.lastMessage = message
   if (message.senderId !== me.id && message.id > (chat.lastReadId ?? '')) chat.hasUnread = true
   if (open?.key === key) {
     merge(message)
@@ -592,8 +608,17 @@ function received(key, message) {
   drawChats()
 }
 
-function changed({ chat, messageId, rev }, change) {
-  const known = open?.key === chat ? open.messages.get(messageId) : undefined
+function isNewer(message, known) {
+  return (message.rev ?? 0) >= (known.rev ?? 0)
+}
+
+function changed({ chat: key, messageId, rev }, change) {
+  const chat = chats.get(key)
+  if (chat?.lastMessage?.id === messageId && isNewer({ rev }, chat.lastMessage)) {
+    chat.lastMessage = { ...chat.lastMessage, ...change, rev }
+    drawChats()
+  }
+  const known = open?.key === key ? open.messages.get(messageId) : undefined
   if (!known) return
   merge({ ...known, ...change, rev })
   drawMessages()
