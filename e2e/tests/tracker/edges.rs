@@ -156,8 +156,11 @@ async fn every_refusal_is_in_the_api_description() {
         if path == "attributes" {
             new["type"] = json!("int");
         }
-        let refused = user.post(&format!("{PROJECT}/{path}"), new).await.faulty(&["/name"]);
+        let refused = user.post(&format!("{PROJECT}/{path}"), new.clone()).await.faulty(&["/name"]);
         assert_eq!(refused["errors"][0]["detail"], "must not be blank");
+        new["name"] = json!("");
+        let refused = user.post(&format!("{PROJECT}/{path}"), new).await.faulty(&["/name"]);
+        assert_eq!(refused["errors"].as_array().unwrap().len(), 1, "{}", refused.told());
     }
     let people = &schemas["NewMember"]["properties"]["idpid"]["pattern"];
     assert_eq!(*people, table::Idpid::PATTERN);

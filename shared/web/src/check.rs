@@ -65,6 +65,8 @@ fn explain(error: &ValidationError<'_>, formats: &[Format], faults: &mut Vec<Fau
         Kind::Enum { options } => push(format!("must be one of {}", listed(options))),
         Kind::Constant { expected_value } => push(format!("must be {expected_value}")),
         Kind::Format { format } => push(format!("must be {}", format::expected(format, formats))),
+        // Such a text also has a minimum length, which has said so.
+        Kind::Pattern { pattern } if pattern == NOT_BLANK && error.instance().as_str() == Some("") => {}
         Kind::Pattern { pattern } if pattern == NOT_BLANK => push("must not be blank".into()),
         Kind::Pattern { pattern } if pattern == Idpid::PATTERN => push(format!("must be {}", Idpid::EXPECTED)),
         Kind::Pattern { pattern } => push(format!("must match the pattern `{pattern}`")),
@@ -219,6 +221,14 @@ mod tests {
         assert_eq!(details(&schema, &json!({ "kind": "square" })), ["/side is required"]);
         assert_eq!(details(&schema, &json!({ "kind": "line" })), [" matches none of the allowed schemas"]);
         assert_eq!(details(&schema, &json!(7)), [" must be an object"]);
+    }
+
+    #[test]
+    fn empty_text_that_must_not_be_blank_has_one_fault() {
+        let schema = json!({ "type": "string", "minLength": 1, "pattern": NOT_BLANK });
+        assert_eq!(details(&schema, &json!("")), [" must not be empty"]);
+        assert_eq!(details(&schema, &json!(" ")), [" must not be blank"]);
+        assert!(details(&schema, &json!("a")).is_empty());
     }
 
     #[test]
