@@ -199,6 +199,8 @@ async fn position_at_a_message_of_another_chat_is_refused() {
         mark(&other).await.refused(422, "unprocessable").at(&["/upTo"]);
         mark(&new_key()).await.refused(422, "unprocessable");
         mark("x").await.faulty(&["/upTo"]);
+        let late = mark("ffffffff-ffff-7fff-bfff-ffffffffffff").await.faulty(&["/upTo"]);
+        assert!(late["errors"][0]["detail"].as_str().unwrap().contains("before the year 10000"), "{}", late.told());
     }
 }
 

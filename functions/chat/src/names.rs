@@ -142,8 +142,9 @@ fn uuid_at(millis: i64) -> Uuid {
 fn parse(text: &str) -> Result<Uuid, NotAPart> {
     let id = Uuid::parse_str(text).ok();
     let id = id.filter(|id| id.get_version_num() == 7 && id.get_variant() == Variant::RFC4122);
-    let id = id.filter(|id| id.to_string() == text && Millisecond::of(id).timestamp().is_some());
-    id.ok_or(NotAPart("a UUID v7 in lower case with hyphens"))
+    let id = id.filter(|id| id.to_string() == text).ok_or(NotAPart("a UUID v7 in lower case with hyphens"))?;
+    let is_in_keys = Millisecond::of(&id).timestamp().is_some();
+    is_in_keys.then_some(id).ok_or(NotAPart("a UUID v7 of a time before the year 10000"))
 }
 
 /// A time to the millisecond, as keys and ids have it: `2026-03-01T10:00:00.123Z`.
@@ -293,8 +294,18 @@ mod tests {
     fn only_one_spelling_of_an_id_is_accepted() {
         let id = UserId::at(1_772_359_200_123).to_string();
         let v4 = "0f0e0d0c-0b0a-4908-8706-050403020100";
-        for text in [&id.to_uppercase(), &id.replace('-', ""), v4, "", "ffffffff-ffff-7fff-bfff-ffffffffffff"] {
+        for text in [&id.to_uppercase(), &id.replace('-', ""), v4, ""] {
             assert!(text.parse::<UserId>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn id_of_a_time_that_keys_cannot_have_is_refused_with_that_reason() {
+        let (last, end) = (MessageId::at(END - 1).to_string(), MessageId::at(END).to_string());
+        assert!(last.parse::<MessageId>().is_ok(), "{last}");
+        for text in [end.as_str(), "ffffffff-ffff-7fff-bfff-ffffffffffff"] {
+            let NotAPart(expected) = text.parse::<MessageId>().unwrap_err();
+            assert!(expected.contains("before the year 10000"), "{text}: {expected}");
         }
     }
 
