@@ -15,6 +15,7 @@ use crate::tests;
 tests! { chat_issuers:
     person_of_another_issuer_seen_by_50_requests_at_once_is_one_user,
     same_subject_of_two_issuers_is_two_users,
+    role_of_a_foreign_token_is_that_of_the_caller,
     address_of_a_registered_user_is_not_taken_over,
     person_of_another_issuer_changes_the_username_without_a_password,
     without_own_login_registration_is_absent_and_the_rest_works,
@@ -40,6 +41,19 @@ async fn same_subject_of_two_issuers_is_two_users() {
     assert_eq!(one.text("username"), "annfield");
     assert!(other.text("username").starts_with("annfield."), "{}", other.told());
     assert_eq!((one.text("name"), other.text("name")), ("Ann Field", "Ann Field"));
+}
+
+async fn role_of_a_foreign_token_is_that_of_the_caller() {
+    let cairn = platform_without_stream_readers().await;
+    let of = |roles: &'static [&'static str]| Person { roles, ..Person::new("ada") };
+    let (ada, plain) = (cairn.person("ada", of(&["chat-admin"])).await, cairn.person("plain", of(&[])).await);
+    let me = ada.get("/chat/me").await.is(200);
+    assert_eq!(me["role"], "admin");
+    assert_eq!(ada.patch("/chat/me", json!({ "bio": "Moss" })).await.is(200)["role"], "admin");
+    assert_eq!(ada.put("/chat/me/username", json!({ "username": "moss" })).await.is(200)["role"], "admin");
+    // Without the role in the token the same person is a user, as others see the person.
+    assert_eq!(plain.get("/chat/me").await.is(200)["role"], "user");
+    assert_eq!(plain.get(&format!("/chat/users/{}", me.text("id"))).await.is(200)["role"], "user");
 }
 
 async fn address_of_a_registered_user_is_not_taken_over() {

@@ -45,6 +45,11 @@ impl Caller {
         if caller.is_admin { Ok(caller) } else { Err(Problem::forbidden("This operation needs the role admin.")) }
     }
 
+    /// The effective role: the token of another issuer may have more than the user item.
+    pub fn role(&self) -> Role {
+        if self.is_admin { Role::Admin } else { Role::User }
+    }
+
     /// Loads the user of a token.
     pub async fn of(cx: &Context, known: &Known, id: UserId) -> Result<Self, Problem> {
         let stored = cx.access().table(&CALLER, &USERS).get_consistent(UserKey { user: id }).await?;

@@ -35,12 +35,14 @@ pub struct Me {
     pub avatar_url: Option<String>,
     #[serde(rename = "coverPhotoURL", skip_serializing_if = "Option::is_none")]
     pub cover_photo_url: Option<String>,
+    /// The effective role: `admin` also for a person whose token has the role `chat-admin`.
     pub role: Role,
     pub created_at: String,
 }
 
-impl From<User> for Me {
-    fn from(user: User) -> Self {
+impl Me {
+    /// The view of a user with this effective role.
+    pub fn with_role(user: User, role: Role) -> Self {
         Self {
             id: user.id,
             username: user.username,
@@ -50,7 +52,7 @@ impl From<User> for Me {
             location: user.location.map(LocationView::from),
             avatar_url: user.avatar_url,
             cover_photo_url: user.cover_photo_url,
-            role: user.role,
+            role,
             created_at: user.created_at,
         }
     }

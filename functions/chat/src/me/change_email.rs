@@ -53,9 +53,10 @@ async fn change(cx: Context, Valid(Json(request)): Valid<Json<NewEmail>>) -> Res
     proof::require(&cx, &caller.user, "/currentPassword", request.current_password.as_ref()).await?;
     cx.retry(|| async {
         let caller = Caller::load(&cx).await?;
+        let role = caller.role();
         let before = caller.user.email.clone();
         if before.as_deref() == Some(request.email.as_str()) {
-            return Ok(Tagged::new(&caller.user.into(), caller.stored.rev));
+            return Ok(Tagged::new(&Me::with_role(caller.user, role), caller.stored.rev));
         }
         let after = User { email: Some(request.email.clone()), ..caller.user.clone() };
         let changes = Changes::between(&caller.user, &after)?;
@@ -67,7 +68,7 @@ async fn change(cx: Context, Valid(Json(request)): Valid<Json<NewEmail>>) -> Res
             actions.extend(before.map(|before| guards::delete_email(&before, caller.id)).transpose()?);
         }
         match cx.access().transact(&CHANGE_EMAIL, &actions).await {
-            Ok(rev) => Ok(Tagged::new(&after.into(), rev)),
+            Ok(rev) => Ok(Tagged::new(&Me::with_role(after, role), rev)),
             Err(error) if error.failed(0).is_some() || error.failed(2).is_some() => Err(Problem::lost_race()),
             Err(error) if error.failed(1).is_some() => {
                 Err(Problem::taken(vec![Fault::pointer("/email", "is already in use")]))

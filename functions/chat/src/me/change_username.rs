@@ -55,8 +55,9 @@ async fn change(cx: Context, Valid(Json(request)): Valid<Json<NewUsername>>) -> 
     let username = usernames::stored(&request.username);
     cx.retry(|| async {
         let caller = Caller::load(&cx).await?;
+        let role = caller.role();
         if caller.user.username == username {
-            return Ok(Tagged::new(&caller.user.into(), caller.stored.rev));
+            return Ok(Tagged::new(&Me::with_role(caller.user, role), caller.stored.rev));
         }
         let after = User { username: username.clone(), ..caller.user.clone() };
         let changes = Changes::between(&caller.user, &after)?;
@@ -66,7 +67,7 @@ async fn change(cx: Context, Valid(Json(request)): Valid<Json<NewUsername>>) -> 
             Action::update(&schema::USERS, caller.stored.key.clone(), changes).if_unchanged(&caller.stored),
         ];
         match cx.access().transact(&CHANGE_USERNAME, &actions).await {
-            Ok(rev) => Ok(Tagged::new(&after.into(), rev)),
+            Ok(rev) => Ok(Tagged::new(&Me::with_role(after, role), rev)),
             Err(error) if error.failed(1).is_some() || error.failed(2).is_some() => Err(Problem::lost_race()),
             Err(error) if error.failed(0).is_some() => {
                 Err(Problem::taken(vec![Fault::pointer("/username", "is already in use")]))

@@ -31,7 +31,8 @@ async fn get(cx: Context) -> Result<Tagged<Me>, Problem> {
         None => create(&cx, known).await?,
     };
     let caller = Caller::of(&cx, known, id).await?;
-    Ok(Tagged::new(&caller.user.into(), caller.stored.rev))
+    let role = caller.role();
+    Ok(Tagged::new(&Me::with_role(caller.user, role), caller.stored.rev))
 }
 
 /// Creates the user. Of concurrent requests one creates it, and all return it.

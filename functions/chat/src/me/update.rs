@@ -78,6 +78,7 @@ async fn update(
     cx.retry_stale(&tag, || async {
         let caller = Caller::load(&cx).await?;
         tag.check(caller.stored.rev)?;
+        let role = caller.role();
         let (patch, before) = (patch.clone(), caller.user);
         let after = User {
             name: patch.name.or_else(|| before.name.clone()),
@@ -88,14 +89,14 @@ async fn update(
             ..before.clone()
         };
         if after == before {
-            return Ok(Tagged::new(&before.into(), caller.stored.rev));
+            return Ok(Tagged::new(&Me::with_role(before, role), caller.stored.rev));
         }
         let changes = Changes::between(&before, &after)?;
         let update = Action::update(&schema::USERS, caller.stored.key.clone(), changes).if_unchanged(&caller.stored);
         let rev = cx.access().write(&UPDATE_ME, update).await?;
         let (had, has) = ([&before.avatar_url, &before.cover_photo_url], [&after.avatar_url, &after.cover_photo_url]);
         remove_dropped(cx.access(), had, &has).await?;
-        Ok(Tagged::new(&after.into(), rev))
+        Ok(Tagged::new(&Me::with_role(after, role), rev))
     })
     .await
 }

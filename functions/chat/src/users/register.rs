@@ -98,7 +98,7 @@ async fn register(cx: Context, Valid(Json(registration)): Valid<Json<Registratio
         Action::create(&schema::USERS, UserKey { user: id }, &user)?,
     ];
     match cx.access().transact(&REGISTER, &actions).await {
-        Ok(rev) => Ok(Created::new(format!("/chat/users/{id}"), rev, &user.into())),
+        Ok(rev) => Ok(Created::new(format!("/chat/users/{id}"), rev, &Me::with_role(user, Role::User))),
         Err(error) => {
             let fields = [(0, "/username"), (1, "/email")];
             let taken = fields.iter().filter(|(action, _)| error.failed(*action).is_some());
