@@ -11,6 +11,7 @@ use ::chat::messages::{Message, table_of};
 use ::chat::names::{ChatId, CommunityId, GroupChatId, MessageId, UserId};
 use ::chat::schema::{COMMUNITIES, GROUP_CHATS, TELL, USERS};
 use ::chat::users::{Ban, User};
+use reqwest::Method;
 use serde_json::{Value, json};
 use table::{EntityKey, item};
 
@@ -31,6 +32,7 @@ tests! { chat_search:
     group_chats_of_own_communities_are_found_and_no_others,
     users_are_found_by_prefix_first,
     banned_and_deleted_users_are_not_found,
+    hit_whose_item_is_gone_is_in_no_total,
     highlights_are_pieces_that_stored_text_cannot_imitate,
     search_faults_name_their_parameters,
     search_beyond_the_limit_returns_429,
@@ -482,6 +484,44 @@ async fn banned_and_deleted_users_are_not_found() {
     };
     stage.change_user(cy, gone).await;
     assert_eq!(total(&stage.search(ann, "users?q=cy").await), 0);
+}
+
+/// The mirror may be behind the table.
+async fn hit_whose_item_is_gone_is_in_no_total() {
+    let stage = Stage::new().await;
+    let Chat { ann, cairn, .. } = &stage.chat;
+    let community = stage.community("Hill Walkers", "walking", &[ann]).await;
+    stage.group_chat(community, "Walks", &[ann]).await;
+    let clock = &cairn.clock;
+    let (user, gone) = (UserId::now(clock), CommunityId::now(clock));
+    let stale = [
+        (UserKey { user }.key(), json!({ "entity": "user", "username": "annie", "name": "Ann", "nameKey": "Ann" })),
+        (CommunityKey { community: gone }.key(), json!({ "entity": "community", "name": "Night Walkers" })),
+        (
+            chat_key(GroupChatId::now(clock).into()),
+            json!({ "entity": "groupChat", "communityId": community.to_string(), "name": "Walks at night" }),
+        ),
+    ];
+    cairn.caught_up().await;
+    let index = format!("{}-000001", cairn.engines().config.search_name("chat"));
+    for (key, mut document) in stale {
+        let id = key.document_id().replace('#', "%23");
+        (document["pk"], document["sk"]) = (json!(key.pk), json!(key.sk));
+        let path = format!("/{index}/_doc/{id}?version=10&version_type=external&refresh=true");
+        cairn.search_engine(Method::PUT, &path, &document).await;
+    }
+    for (query, kind, name) in [
+        ("users?q=ann", "user", "ann"),
+        ("communities?q=walkers", "community", "Hill Walkers"),
+        ("groupchats?q=walks", "groupChat", "Walks"),
+    ] {
+        let found = stage.search(ann, query).await;
+        assert_eq!(
+            (names(&found, kind), &found["total"]),
+            (vec![name], &json!({ "value": 1, "exact": true })),
+            "{query}"
+        );
+    }
 }
 
 async fn highlights_are_pieces_that_stored_text_cannot_imitate() {

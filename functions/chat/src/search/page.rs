@@ -89,6 +89,8 @@ struct Filled<T> {
     counts: BTreeMap<String, Vec<Count>>,
     next: Option<Box<RawValue>>,
     is_narrowed: bool,
+    /// The hits that were left out.
+    dropped: usize,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -133,7 +135,10 @@ async fn fill<S: Searched>(
         filled.items.extend(more.items);
         filled.next = more.next;
         filled.is_narrowed |= more.is_narrowed;
+        filled.dropped += more.dropped;
     }
+    // What the search still finds and the table no more, such as a user who was just banned, does not count.
+    filled.total.value = filled.total.value.saturating_sub(filled.dropped as u64);
     Ok(filled)
 }
 
@@ -154,8 +159,11 @@ async fn round<S: Searched>(
     };
     let hits: Option<Vec<Hit>> = hits.into_iter().map(hit).collect();
     let hits = hits.ok_or_else(|| Problem::internal("a hit lacks its key"))?;
+    let found = hits.len();
     let Loaded { items, is_narrowed } = searched.load(cx, hits).await?;
-    Ok(Filled { items: items.into_iter().flatten().collect(), total, counts, next, is_narrowed })
+    let items: Vec<S::Item> = items.into_iter().flatten().collect();
+    let dropped = found.saturating_sub(items.len());
+    Ok(Filled { items, total, counts, next, is_narrowed, dropped })
 }
 
 impl SearchQuery {
