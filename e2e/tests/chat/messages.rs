@@ -102,7 +102,7 @@ async fn blank_or_long_content_and_control_characters_are_refused() {
     let path = private_chat(&chat.ann, &chat.bob).await;
     let message = format!("{path}/messages/{}", id(&send(&chat.ann.user, &path, "hi").await));
     let long = "é".repeat(4001);
-    for content in ["", " \n\t", "\u{a0}", "a\0", "a\r\nb", "\u{1b}[1m", "\u{85}", &long] {
+    for content in ["", " \n\t", "\u{a0}", "\u{200b}", "a\0", "a\r\nb", "\u{1b}[1m", "\u{85}", &long] {
         sending(&chat.ann.user, &path, content).await.faulty(&["/content"]);
         chat.ann.user.patch(&message, json!({ "content": content })).await.faulty(&["/content"]);
     }

@@ -51,7 +51,7 @@ const GUARD_SECONDS: i64 = 24 * 60 * 60;
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewMessage {
-    /// Stored byte for byte. Not blank, without control characters but newlines and tabs.
+    /// Stored byte for byte. Has a visible character, and no control characters but newlines and tabs.
     #[schema(min_length = 1, max_length = 4000)]
     content: String,
     /// A message of the same chat.
