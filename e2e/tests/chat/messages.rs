@@ -10,13 +10,14 @@ use serde_json::json;
 use super::conversation::{
     both_kinds, change_member, group_chat, ids, new_key, private_chat, react, send, sending, unreact, write_messages,
 };
-use super::stage::{Chat, id};
+use super::stage::{Chat, id, without_stream_readers};
 use crate::harness::{Call, Setup};
 use crate::tests;
 
 tests! { chat_messages:
     one_key_sent_ten_times_at_once_creates_one_message,
     key_sent_again_with_another_body_is_refused,
+    message_that_is_sent_again_above_the_rate_is_answered,
     message_without_a_uuid_as_key_is_refused,
     content_comes_back_byte_for_byte,
     blank_or_long_content_and_control_characters_are_refused,
@@ -70,6 +71,22 @@ async fn key_sent_again_with_another_body_is_refused() {
     // The response stays that to the first request, even when the message has changed.
     chat.ann.user.patch(first.header("location"), json!({ "content": "three" })).await.is(200);
     assert_eq!(post("one").once(&key.to_uppercase()).await.is(201).body, first.body);
+}
+
+async fn message_that_is_sent_again_above_the_rate_is_answered() {
+    let limits = vec![("sends", 1), ("privateChats", 1)];
+    let chat = Chat::with(without_stream_readers(Setup { limits, ..Setup::of("chat") })).await;
+    let path = private_chat(&chat.ann, &chat.bob).await;
+    let key = new_key();
+    let post = |content: &str| chat.ann.user.post(&format!("{path}/messages"), json!({ "content": content }));
+    let first = post("one").once(&key).await.is(201);
+    let again = post("one").once(&key).await.is(201);
+    assert_eq!((&again.body, again.tag()), (&first.body, first.tag()));
+    assert_eq!(again.header("location"), first.header("location"));
+    post("two").once(&key).await.refused(422, "key-reused");
+    post("one").once(&new_key()).await.refused(429, "too-many-requests");
+    let page = chat.bob.user.get(&format!("{path}/messages")).await.is(200);
+    assert_eq!(ids(&page), [first.text("id")]);
 }
 
 async fn message_without_a_uuid_as_key_is_refused() {
