@@ -295,7 +295,7 @@ async fn tracker_import_over_the_limits_is_refused() {
     vic.post(&path, with(5)).await.refused(403, "forbidden");
     let exports = format!("{PROJECT}/exports");
     vic.post(&exports, json!({ "sort": "nothing" })).await.faulty(&["/sort"]);
-    vic.post(&exports, json!({ "filter": ["state:lt:open"] })).await.faulty(&["/filter"]);
+    vic.post(&exports, json!({ "filter": ["state:lt:open"] })).await.faulty(&["/filter/0"]);
     let unknown = vic.post(&exports, json!({ "columns": ["xattrib-3812", "xattrib-0000"] })).await;
     unknown.refused(422, "unmapped-column").at(&["/columns/1"]);
     let begun = vic.post(&exports, json!({})).once("e").await.is(202);

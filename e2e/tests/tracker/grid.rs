@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::fixture::{Fixture, PROJECT, entries, numbers};
-use crate::harness::sized;
+use super::fixture::{Fixture, PROJECT, TENANT, entries, numbers};
+use crate::harness::{Answer, sized};
 use crate::tests;
 
 tests! { tracker_grid:
@@ -17,6 +17,7 @@ tests! { tracker_grid:
     option_given_as_text_is_its_label,
     row_has_the_entity_tag_and_the_times_of_its_issue,
     cursor_is_refused_after_options_are_relabelled,
+    each_faulty_filter_is_named,
     grid_faults_name_their_parameters,
 }
 
@@ -271,6 +272,25 @@ async fn cursor_is_refused_after_options_are_relabelled() {
     assert_eq!(numbers(&fixture.ann.get(&high).await.is(200)), [made[3]["number"].as_u64().unwrap()]);
 }
 
+async fn each_faulty_filter_is_named() {
+    let fixture = Fixture::new().await;
+    let elements = |answer: &Answer| -> Vec<String> {
+        let detail = |fault: &Value| fault["detail"].as_str().unwrap().rsplit_once(" (").unwrap().1.to_owned();
+        answer["errors"].as_array().unwrap().iter().map(detail).collect()
+    };
+    let query = "filter=state:eq:done,name:in:a,b,number:eq:x";
+    let grid = fixture.ann.get(&format!("{PROJECT}/grid?{query}")).await.faulty(&["filter"]);
+    assert_eq!(elements(&grid), ["element 1)", "element 3)"], "{}", grid.told());
+    let search = fixture.ann.get(&format!("{TENANT}/search?q=girder&projectId=project-35e9&{query}")).await;
+    assert_eq!(elements(&search.faulty(&["filter"])), ["element 1)", "element 3)"]);
+    let export = |filter: Value| fixture.ann.post(&format!("{PROJECT}/exports"), json!({ "filter": filter }));
+    export(json!(["state:eq:done", "name:in:a,b", "number:eq:x"])).await.faulty(&["/filter/0", "/filter/2"]);
+    // An element of a body never continues the one before it.
+    export(json!(["name:eq:a", "colour:eq:red"])).await.faulty(&["/filter/1"]);
+    export(json!(["name:eq:a\\", "state:eq:done"])).await.faulty(&["/filter/1"]);
+    export(json!(["name:eq:a", ""])).await.faulty(&["/filter/1"]);
+}
+
 async fn grid_faults_name_their_parameters() {
     let fixture = Fixture::new().await;
     let grid = |query: &str| fixture.ann.get(&format!("{PROJECT}/grid?{query}"));
@@ -300,9 +320,10 @@ async fn grid_faults_name_their_parameters() {
     export(&filters(10)).await.is(202);
     export(&filters(11)).await.faulty(&["/filter"]);
     export(&[&filters(11).join(",")]).await.faulty(&["/filter"]);
-    export(&[&format!("number:in:{}", values(21))]).await.faulty(&["/filter"]);
+    export(&[&format!("number:in:{}", values(21))]).await.faulty(&["/filter/0"]);
     assert_eq!(fixture.numbers(PROJECT, "filter=state:eq:Closed").await, [2]);
-    grid("columns=xattrib-0000").await.faulty(&["columns"]);
+    let unknown = grid("columns=xattrib-3812,xattrib-0000").await.faulty(&["columns"]);
+    assert!(unknown.body.to_string().contains("(element 2)"), "{}", unknown.told());
     grid("cursor=abc").await.faulty(&["cursor"]);
     assert_eq!(fixture.numbers(PROJECT, "sort=xattrib-47e5&filter=xattrib-47e5:eq:a,b").await, Vec::<u64>::new());
     assert_eq!(fixture.numbers(PROJECT, "filter=number:gt:5,number:lt:2").await, Vec::<u64>::new());

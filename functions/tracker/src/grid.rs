@@ -15,7 +15,7 @@ mod segments;
 mod properties;
 
 pub use column::{Column, Sort};
-pub use filter::{Comparison, Filter, Test};
+pub use filter::{Comparison, Filter, FilterFault, Test};
 pub use range::Range;
 pub use searched::{clause, count};
 pub use segments::{Segment, from_table};

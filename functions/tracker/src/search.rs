@@ -14,7 +14,7 @@ use crate::access::{ALIAS, ISSUES, MEMBERSHIP, PROJECT, SEARCH};
 use crate::attributes::ATTRIBUTE_BUSY;
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::grid::query::check_busy_filters;
-use crate::grid::{Filter, clause};
+use crate::grid::{Filter, FilterFault, clause};
 use crate::items::{Issue, State};
 use crate::keys::IssueKey;
 use crate::names::{IssueId, ProjectId, TenantId};
@@ -184,12 +184,14 @@ impl SearchQuery {
         if self.filter.is_empty() {
             return Ok(Vec::new());
         }
-        let fault = |detail: String| Problem::faults(vec![Fault::parameter("filter", detail)]);
-        let schema = schema.ok_or_else(|| fault("requires `projectId`".to_owned()))?;
+        let fault = |detail: &str| Problem::faults(vec![Fault::parameter("filter", detail)]);
+        let schema = schema.ok_or_else(|| fault("requires `projectId`"))?;
         if self.entity == Searched::Project {
-            return Err(fault("is allowed only with `entity=issue`".to_owned()));
+            return Err(fault("is allowed only with `entity=issue`"));
         }
-        let filters = Filter::parse_all(&self.filter.join(","), schema).map_err(fault)?;
+        let filters = Filter::of_parameter(&self.filter, schema);
+        let filters =
+            filters.map_err(|faults| Problem::faults(faults.into_iter().map(FilterFault::of_parameter).collect()))?;
         check_busy_filters(schema, &filters)?;
         Ok(filters.iter().map(|filter| clause(schema, filter)).collect())
     }

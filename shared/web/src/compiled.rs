@@ -91,7 +91,7 @@ fn as_parameter(fault: Fault) -> Fault {
     // A fault of the whole object has no name.
     let name = names.next().unwrap_or_default();
     match names.next().and_then(|index| index.parse::<usize>().ok()) {
-        Some(index) => Fault::parameter(name, format!("{} (element {})", fault.detail, index.saturating_add(1))),
+        Some(index) => Fault::element(name, index, fault.detail),
         None => Fault::parameter(name, fault.detail),
     }
 }

@@ -1,5 +1,7 @@
 //! Faults of a request: a place, and what is expected there.
 
+use std::fmt;
+
 use serde::Serialize;
 
 /// A fault of a request. `detail` completes a sentence that begins with the place, and never repeats long input.
@@ -29,6 +31,11 @@ impl Fault {
 
     pub fn parameter(name: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { place: Place::Parameter(name.into()), detail: detail.into() }
+    }
+
+    /// A fault of one element of a list in the query string. The response counts elements from 1.
+    pub fn element(name: impl Into<String>, index: usize, detail: impl fmt::Display) -> Self {
+        Self::parameter(name, format!("{detail} (element {})", index.saturating_add(1)))
     }
 
     pub fn header(name: impl Into<String>, detail: impl Into<String>) -> Self {

@@ -61,14 +61,11 @@ async fn create(
         return Ok(earlier);
     }
     let schema = path.load(&cx, Consistency::Strong).await?;
-    let query = ParsedQuery::parse(&schema, &new.sort, new.order, &new.filter).map_err(|faults| {
-        let fault = |(name, detail)| Fault::pointer(format!("/{name}"), detail);
-        Problem::faults(faults.into_iter().map(fault).collect())
-    })?;
+    let query = ParsedQuery::of_body(&schema, &new.sort, new.order, &new.filter).map_err(Problem::faults)?;
     query.check_busy(&schema)?;
-    let columns = columns(&schema, new.columns.as_deref()).map_err(|index| {
-        let fault = Fault::pointer(format!("/columns/{index}"), "is not an attribute of this project");
-        UNMAPPED_COLUMN.because("The export was not created.").at(vec![fault])
+    let columns = columns(&schema, new.columns.as_deref()).map_err(|indexes| {
+        let fault = |index| Fault::pointer(format!("/columns/{index}"), "is not an attribute of this project");
+        UNMAPPED_COLUMN.because("The export was not created.").at(indexes.into_iter().map(fault).collect())
     })?;
     let params = ExportParams {
         columns: columns.into_iter().map(|attribute| attribute.id).collect(),

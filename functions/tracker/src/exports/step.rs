@@ -59,7 +59,7 @@ impl Worker<TrackerJobs> for Export {
             None => None,
         };
         let Some(schema) = schema else { return Ok(Step::fail(&lease.job, "its project was deleted")) };
-        let Ok(query) = ParsedQuery::parse(&schema, &params.sort, params.order, &params.filter) else {
+        let Ok(query) = ParsedQuery::of_body(&schema, &params.sort, params.order, &params.filter) else {
             return Ok(Step::fail(&lease.job, "a column that it sorts or filters by was deleted"));
         };
         if query.check_busy(&schema).is_err() {

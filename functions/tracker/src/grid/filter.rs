@@ -1,6 +1,7 @@
 //! Filters of the grid: `column:op:value`.
 
 use serde::Serialize;
+use web::Fault;
 
 use super::Column;
 use crate::items::{Issue, State};
@@ -38,6 +39,29 @@ pub enum Comparison {
     From,
 }
 
+/// The fault of an element of a list of filters, or of the list as a whole.
+#[derive(Debug)]
+pub struct FilterFault {
+    element: Option<usize>,
+    detail: String,
+}
+
+impl FilterFault {
+    /// The fault in the query string.
+    pub fn of_parameter(self) -> Fault {
+        match self.element {
+            Some(index) => Fault::element("filter", index, self.detail),
+            None => Fault::parameter("filter", self.detail),
+        }
+    }
+
+    /// The fault in the body.
+    pub fn of_list(self) -> Fault {
+        let pointer = self.element.map_or("/filter".to_owned(), |index| format!("/filter/{index}"));
+        Fault::pointer(pointer, self.detail)
+    }
+}
+
 /// Filters of a grid.
 const MAX_FILTERS: usize = 10;
 
@@ -50,20 +74,36 @@ const COLUMNS: [&str; 5] = ["number", "name", "state", "createdAt", "updatedAt"]
 const OPERATORS: [&str; 9] = ["eq", "in", "lt", "lte", "gt", "gte", "prefix", "empty", "notEmpty"];
 
 impl Filter {
-    /// Parses the filters of a query string, separated by commas. A text after a comma that does not start like a filter
-    /// belongs to the filter before it.
-    pub fn parse_all(text: &str, schema: &Schema) -> Result<Vec<Self>, String> {
-        let mut filters: Vec<String> = Vec::new();
-        for piece in text.split(',') {
-            match filters.last_mut() {
-                Some(last) if escapes(last) || !starts_filter(piece) => *last = format!("{last},{piece}"),
-                _ => filters.push(piece.to_owned()),
+    /// Parses the filters of a query string. Values may contain commas, at which the list was split.
+    pub fn of_parameter(pieces: &[String], schema: &Schema) -> Result<Vec<Self>, Vec<FilterFault>> {
+        let filters = if pieces.is_empty() { Vec::new() } else { split(&pieces.join(",")) };
+        Self::parse_all(filters.into_iter().enumerate(), schema)
+    }
+
+    /// Parses the filters of a list in a body. An element may have several, as in a query string.
+    pub fn of_list(elements: &[String], schema: &Schema) -> Result<Vec<Self>, Vec<FilterFault>> {
+        let of_element = |(index, element): (usize, &String)| split(element).into_iter().map(move |text| (index, text));
+        Self::parse_all(elements.iter().enumerate().flat_map(of_element), schema)
+    }
+
+    /// Parses filters, each with the index of its element, or returns all their faults.
+    fn parse_all(
+        filters: impl Iterator<Item = (usize, String)>,
+        schema: &Schema,
+    ) -> Result<Vec<Self>, Vec<FilterFault>> {
+        let filters: Vec<(usize, String)> = filters.collect();
+        if filters.len() > MAX_FILTERS {
+            let detail = format!("must be at most {MAX_FILTERS} filters");
+            return Err(vec![FilterFault { element: None, detail }]);
+        }
+        let (mut parsed, mut faults) = (Vec::new(), Vec::new());
+        for (element, text) in filters {
+            match Self::parse(&text, schema) {
+                Ok(filter) => parsed.push(filter),
+                Err(detail) => faults.push(FilterFault { element: Some(element), detail }),
             }
         }
-        if filters.len() > MAX_FILTERS {
-            return Err(format!("must be at most {MAX_FILTERS} filters"));
-        }
-        filters.iter().map(|filter| Self::parse(filter, schema)).collect()
+        if faults.is_empty() { Ok(parsed) } else { Err(faults) }
     }
 
     /// Parses `column:op:value`, or `column:op` for `empty` and `notEmpty`. A backslash escapes a backslash in a value, and
@@ -193,6 +233,19 @@ fn operand(column: Column, schema: &Schema, value: &str) -> Result<String, Strin
             }
         }
     }
+}
+
+/// The filters of a text, separated by commas. What follows a comma and does not start like a filter belongs to the
+/// filter before it.
+fn split(text: &str) -> Vec<String> {
+    let mut filters: Vec<String> = Vec::new();
+    for piece in text.split(',') {
+        match filters.last_mut() {
+            Some(last) if escapes(last) || !starts_filter(piece) => *last = format!("{last},{piece}"),
+            _ => filters.push(piece.to_owned()),
+        }
+    }
+    filters
 }
 
 /// Whether a text ends with a backslash that escapes the next character.

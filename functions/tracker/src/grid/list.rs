@@ -153,10 +153,8 @@ impl GridQuery {
         schema: &Schema,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<(ParsedQuery, Option<Column>), Problem> {
-        let parsed = ParsedQuery::parse(schema, &self.sort, self.order, &self.filter).map_err(|faults| {
-            let fault = |(name, detail)| Fault::parameter(name, detail);
-            Problem::faults(faults.into_iter().map(fault).collect())
-        })?;
+        let parsed = ParsedQuery::of_parameters(schema, &self.sort, self.order, &self.filter);
+        let parsed = parsed.map_err(Problem::faults)?;
         columns(schema, self.columns.as_deref()).map_err(unknown_column)?;
         let grouped_by = self.group_by.as_deref().map(|name| groups::parse(name, schema)).transpose();
         let grouped_by = grouped_by.map_err(|detail| Problem::faults(vec![Fault::parameter("groupBy", detail)]))?;
@@ -168,8 +166,9 @@ impl GridQuery {
     }
 }
 
-fn unknown_column(_: usize) -> Problem {
-    Problem::faults(vec![Fault::parameter("columns", "names an attribute that the project does not have")])
+fn unknown_column(indexes: Vec<usize>) -> Problem {
+    let fault = |index| Fault::element("columns", index, "names an attribute that the project does not have");
+    Problem::faults(indexes.into_iter().map(fault).collect())
 }
 
 /// The number of issues that match: exact from the gates where they count it, otherwise as search counts it. None while

@@ -5,9 +5,9 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use table::Position;
-use web::{Order, Problem};
+use web::{Fault, Order, Problem};
 
-use super::{Column, Filter, Sort, Test};
+use super::{Column, Filter, FilterFault, Sort, Test};
 use crate::attributes::busy;
 use crate::items::Status;
 use crate::names::AttributeId;
@@ -39,22 +39,28 @@ pub struct Checkpoint {
 }
 
 impl ParsedQuery {
-    /// Parses the sort and the filters, or returns the faults of `sort` and `filter`.
-    pub fn parse(
-        schema: &Schema,
-        sort: &str,
+    /// Parses the sort and the filters of a query string.
+    pub fn of_parameters(schema: &Schema, sort: &str, order: Order, filter: &[String]) -> Result<Self, Vec<Fault>> {
+        let column = Column::parse(sort, schema).map_err(|detail| Fault::parameter("sort", detail));
+        let filters = Filter::of_parameter(filter, schema);
+        Self::of(column, order, filters.map_err(|faults| faults.into_iter().map(FilterFault::of_parameter).collect()))
+    }
+
+    /// Parses the sort and the filters of a body.
+    pub fn of_body(schema: &Schema, sort: &str, order: Order, filter: &[String]) -> Result<Self, Vec<Fault>> {
+        let column = Column::parse(sort, schema).map_err(|detail| Fault::pointer("/sort", detail));
+        let filters = Filter::of_list(filter, schema);
+        Self::of(column, order, filters.map_err(|faults| faults.into_iter().map(FilterFault::of_list).collect()))
+    }
+
+    fn of(
+        column: Result<Column, Fault>,
         order: Order,
-        filter: &[String],
-    ) -> Result<Self, Vec<(&'static str, String)>> {
-        let column = Column::parse(sort, schema).map_err(|detail| ("sort", detail));
-        // Values may contain commas, at which the list of a query string was split.
-        let filters = match filter {
-            [] => Ok(Vec::new()),
-            filters => Filter::parse_all(&filters.join(","), schema).map_err(|detail| ("filter", detail)),
-        };
+        filters: Result<Vec<Filter>, Vec<Fault>>,
+    ) -> Result<Self, Vec<Fault>> {
         match (column, filters) {
             (Ok(column), Ok(filters)) => Ok(Self { sort: Sort { column, backward: order == Order::Desc }, filters }),
-            (column, filters) => Err([column.err(), filters.err()].into_iter().flatten().collect()),
+            (column, filters) => Err(column.err().into_iter().chain(filters.err().into_iter().flatten()).collect()),
         }
     }
 
@@ -101,11 +107,14 @@ fn digest(sorted_as: Option<Type>, filters: &[Filter]) -> u64 {
     Sha256::digest(text).iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// The requested attributes in the project's order; all if none are requested. The error is the index of an unknown one.
-pub fn columns<'a>(schema: &'a Schema, requested: Option<&[AttributeId]>) -> Result<Vec<&'a Attribute>, usize> {
+/// The requested attributes in the project's order; all if none are requested. The error has the indexes of the unknown
+/// ones.
+pub fn columns<'a>(schema: &'a Schema, requested: Option<&[AttributeId]>) -> Result<Vec<&'a Attribute>, Vec<usize>> {
     let Some(requested) = requested else { return Ok(schema.columns().collect()) };
-    if let Some(index) = requested.iter().position(|id| schema.column(*id).is_none()) {
-        return Err(index);
+    let unknown = requested.iter().enumerate().filter(|(_, id)| schema.column(**id).is_none());
+    let unknown: Vec<usize> = unknown.map(|(index, _)| index).collect();
+    if !unknown.is_empty() {
+        return Err(unknown);
     }
     Ok(schema.columns().filter(|attribute| requested.contains(&attribute.id)).collect())
 }
