@@ -54,14 +54,17 @@ impl Type {
                 return options.choose(input).map(|option| Plain(option.id.to_string()));
             }
         };
-        plain.map(Plain).ok_or_else(|| format!("must be {}", self.expected()))
+        plain.map(Plain).ok_or_else(|| match (self, input) {
+            (Self::Int | Self::Decimal, Input::Number(_)) => format!("must be {}, preferably as text", self.expected()),
+            _ => format!("must be {}", self.expected()),
+        })
     }
 
     /// Completes "must be ...".
     const fn expected(self) -> &'static str {
         match self {
-            Self::Int => "a whole number from -9223372036854775808 to 9223372036854775807, preferably as text",
-            Self::Decimal => "a number of at most 38 digits from 1E-130 to 9.99E+125, preferably as text",
+            Self::Int => "a whole number from -9223372036854775808 to 9223372036854775807",
+            Self::Decimal => "a number of at most 38 digits from 1E-130 to 9.99E+125",
             Self::Date => "a calendar day as 2023-05-01",
             Self::DateTime => "a time with its offset and at most six fraction digits, as 2023-05-01T12:00:00+02:00",
             Self::Text => {

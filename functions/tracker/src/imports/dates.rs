@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::options::Options;
+use crate::values::{Input, Plain, Type};
+
 /// The order of day, month and year in dates like 31.12.2026, 31/12/2026 and 31-12-2026.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -17,8 +20,19 @@ pub enum DateOrder {
 }
 
 impl DateOrder {
+    /// The date as an attribute reads it. The error names the dates of this order.
+    pub fn read(self, text: &str, options: &Options) -> Result<Plain, String> {
+        let other = match self {
+            Self::Ymd => return Type::Date.read(&Input::from(text), options),
+            Self::Dmy => "31.12.2026 (day, month, year)",
+            Self::Mdy => "12/31/2026 (month, day, year)",
+        };
+        let read = Type::Date.read(&Input::from(self.iso(text).as_ref()), options);
+        read.map_err(|_| format!("must be a calendar day as {other} or 2026-12-31"))
+    }
+
     /// The date in the form YYYY-MM-DD if it has this order and a year of four digits, otherwise as it is.
-    pub fn iso(self, text: &str) -> Cow<'_, str> {
+    fn iso(self, text: &str) -> Cow<'_, str> {
         let parts: Vec<&str> = text.split(['.', '/', '-']).collect();
         let (day, month, year) = match (self, parts.as_slice()) {
             (Self::Dmy, [day, month, year]) | (Self::Mdy, [month, day, year]) => (day, month, year),
@@ -38,6 +52,14 @@ impl DateOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fault_of_a_date_names_its_order() {
+        let fault = |order: DateOrder| order.read("13/31/2026", &Options::default()).unwrap_err();
+        assert_eq!(fault(DateOrder::Dmy), "must be a calendar day as 31.12.2026 (day, month, year) or 2026-12-31");
+        assert_eq!(fault(DateOrder::Mdy), "must be a calendar day as 12/31/2026 (month, day, year) or 2026-12-31");
+        assert_eq!(fault(DateOrder::Ymd), "must be a calendar day as 2023-05-01");
+    }
 
     #[test]
     fn date_is_read_in_the_given_order() {

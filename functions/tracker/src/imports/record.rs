@@ -169,7 +169,7 @@ fn value(attribute: &Attribute, text: &str, dates: DateOrder) -> Result<Value, S
             Plain::stored(option.id.to_string())
         }
         Type::Text => of.read(&Input::from(unguarded(text)), options)?,
-        Type::Date => of.read(&Input::from(dates.iso(text.trim()).as_ref()), options)?,
+        Type::Date => dates.read(text.trim(), options)?,
         _ => of.read(&Input::from(text.trim()), options)?,
     };
     Ok(Value { slot: attribute.item.slot, of, value: plain.as_str().to_owned() })
