@@ -192,8 +192,13 @@ async fn file_is_read_as_spreadsheets_write_it() {
         |text: &str| -> Vec<u8> { text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect() };
     for delimiter in [",", ";", "\t"] {
         let text = text.replace("{d}", delimiter);
-        let files =
-            [text.clone().into_bytes(), windows(&text), wide(&text, u16::to_le_bytes), wide(&text, u16::to_be_bytes)];
+        let files = [
+            text.clone().into_bytes(),
+            text.replace("\r\n", "\r").into_bytes(),
+            windows(&text),
+            wide(&text, u16::to_le_bytes),
+            wide(&text, u16::to_be_bytes),
+        ];
         for file in files {
             let project = fixture.project("Sheet").await;
             let items = fixture.attribute(&project, "Num Items", "int").await;

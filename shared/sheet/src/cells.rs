@@ -13,11 +13,12 @@ pub struct Cell {
 impl Format {
     /// Splits a record into at most `limit` cells. The error completes a sentence that starts with "the record".
     pub fn cells(self, record: &[u8], limit: usize) -> Result<Vec<Cell>, String> {
-        split(&self.decode(record)?, char::from(self.delimiter()), limit)
+        split(&self.decode(record)?, self, limit)
     }
 }
 
-fn split(text: &str, delimiter: char, limit: usize) -> Result<Vec<Cell>, String> {
+fn split(text: &str, format: Format, limit: usize) -> Result<Vec<Cell>, String> {
+    let delimiter = char::from(format.delimiter());
     let (mut cells, mut rest, mut line) = (Vec::new(), text, 0);
     loop {
         let (text, after) = match rest.strip_prefix('"') {
@@ -31,7 +32,7 @@ fn split(text: &str, delimiter: char, limit: usize) -> Result<Vec<Cell>, String>
                 (cell.to_owned(), after)
             }
         };
-        let breaks = text.bytes().filter(|byte| *byte == b'\n').count() as u64;
+        let breaks = text.bytes().filter(|byte| *byte == format.line_end()).count() as u64;
         // Even an empty cell takes memory, so their number is limited.
         if cells.len() == limit {
             return Err(format!("has more than {limit} fields"));

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// The encoding and the delimiter of a file. The default is UTF-8 with commas.
+/// The encoding, the delimiter and the line ends of a file. The default is UTF-8 with commas and line feeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Format {
     encoding: Encoding,
     delimiter: Delimiter,
+    #[serde(default)]
+    line_end: LineEnd,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,15 @@ enum Delimiter {
     Tab,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum LineEnd {
+    /// With or without a carriage return before it.
+    #[default]
+    LineFeed,
+    CarriageReturn,
+}
+
 /// A unit that is no ASCII character.
 const OTHER: u8 = 0x80;
 
@@ -38,13 +49,18 @@ pub(crate) const MARK: u8 = 0xef;
 
 impl Format {
     /// Recognises the format by the start of a file: the encoding by its byte-order mark, or Windows-1252 if the start is
-    /// not UTF-8; and the delimiter that the first line has most often. `is_all` says that the start is the whole file.
+    /// not UTF-8; what ends the first line; and the delimiter that this line has most often. `is_all` says that the start
+    /// is the whole file.
     pub fn of(start: &[u8], is_all: bool) -> Self {
         let encoding = Encoding::of(start, is_all);
-        let commas = Self { encoding, delimiter: Delimiter::Comma };
-        let line = commas.units(start).take_while(|unit| *unit != b'\n');
-        let (mut counts, mut is_quoted) = ([0_usize; 3], false);
-        for unit in line {
+        let mut units = Self { encoding, ..Self::default() }.units(start);
+        let (mut counts, mut is_quoted, mut line_end) = ([0_usize; 3], false, LineEnd::default());
+        while let Some(unit) = units.next().filter(|unit| *unit != b'\n') {
+            if unit == b'\r' && !is_quoted {
+                let next = units.find(|unit| *unit != b'\r');
+                line_end = next.filter(|next| *next != b'\n').map_or(line_end, |_| LineEnd::CarriageReturn);
+                break;
+            }
             is_quoted ^= unit == b'"';
             let found = Delimiter::ALL.iter().position(|delimiter| delimiter.byte() == unit && !is_quoted);
             if let Some(count) = found.and_then(|place| counts.get_mut(place)) {
@@ -53,11 +69,19 @@ impl Format {
         }
         let most = counts.iter().max();
         let place = counts.iter().position(|count| Some(count) == most).unwrap_or_default();
-        Self { encoding, delimiter: Delimiter::ALL.get(place).copied().unwrap_or_default() }
+        Self { encoding, delimiter: Delimiter::ALL.get(place).copied().unwrap_or_default(), line_end }
     }
 
     pub(crate) fn delimiter(self) -> u8 {
         self.delimiter.byte()
+    }
+
+    /// The unit that ends a record.
+    pub(crate) fn line_end(self) -> u8 {
+        match self.line_end {
+            LineEnd::LineFeed => b'\n',
+            LineEnd::CarriageReturn => b'\r',
+        }
     }
 
     /// The number of bytes of a unit.
@@ -80,7 +104,7 @@ impl Format {
 
     /// The number of line breaks in a part of the file.
     pub fn line_breaks(self, bytes: &[u8]) -> u64 {
-        self.units(bytes).filter(|unit| *unit == b'\n').count() as u64
+        self.units(bytes).filter(|unit| *unit == self.line_end()).count() as u64
     }
 
     /// The first record of a file without the byte-order mark that spreadsheets put before the first header.
@@ -152,7 +176,7 @@ mod tests {
     }
 
     fn format(encoding: Encoding, delimiter: Delimiter) -> Format {
-        Format { encoding, delimiter }
+        Format { encoding, delimiter, ..Format::default() }
     }
 
     #[test]
@@ -163,6 +187,19 @@ mod tests {
         assert_eq!(of(b"Name\tSize, mm\tWeight\n"), utf8(Delimiter::Tab));
         assert_eq!(of(b"Name"), utf8(Delimiter::Comma));
         assert_eq!(of(b""), Format::default());
+    }
+
+    #[test]
+    fn carriage_return_ends_lines_if_no_line_feed_follows_the_first() {
+        let line_end = |start: &[u8]| of(start).line_end;
+        for start in [&b"a;b\r1;2\r"[..], b"a\r\r1", b"\"a\rb\";c\r1;2"] {
+            assert_eq!(line_end(start), LineEnd::CarriageReturn, "{start:?}");
+        }
+        for start in [&b"a;b\r\n1;2\r"[..], b"a\r\r\n1", b"a\n1\r2", b"a\r", b"a", b""] {
+            assert_eq!(line_end(start), LineEnd::LineFeed, "{start:?}");
+        }
+        assert_eq!(of(b"a;b\r1,2,3,4\r").delimiter, Delimiter::Semicolon);
+        assert_eq!(of(b"a;b\r1,2\n\r").line_breaks(b"a;b\r1,2\n\r"), 2);
     }
 
     #[test]

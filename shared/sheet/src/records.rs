@@ -26,13 +26,12 @@ enum Within {
 impl Within {
     /// Returns the position after this byte. Only a quote at the start of a field may enclose line breaks, so that a
     /// stray quote affects only its own record.
-    fn after(self, byte: u8, delimiter: u8) -> Self {
+    fn after(self, byte: u8, delimiter: u8, line_end: u8) -> Self {
         match (self, byte) {
             (Self::Start | Self::Closing, b'"') => Self::Quoted,
             (Self::Quoted, b'"') => Self::Closing,
             (Self::Quoted, _) => Self::Quoted,
-            (_, b'\n') => Self::Start,
-            (_, byte) if byte == delimiter => Self::Start,
+            (_, byte) if byte == line_end || byte == delimiter => Self::Start,
             // A byte-order mark may precede the first field.
             (Self::Start, MARK | 0xbb | 0xbf) => Self::Start,
             _ => Self::Plain,
@@ -63,10 +62,10 @@ impl Records {
     /// Finds the record at the start of the buffer. `at_end` says that the buffer is the rest of the file.
     pub fn find(&mut self, rest: &[u8], at_end: bool) -> Found {
         let new = rest.get(self.scanned..).unwrap_or_default();
-        let (width, delimiter) = (self.format.width(), self.format.delimiter());
+        let (width, delimiter, line_end) = (self.format.width(), self.format.delimiter(), self.format.line_end());
         let line_break = self.format.units(new).position(|unit| {
-            self.within = self.within.after(unit, delimiter);
-            unit == b'\n' && self.within == Within::Start
+            self.within = self.within.after(unit, delimiter, line_end);
+            unit == line_end && self.within == Within::Start
         });
         let (end, taken) = match line_break {
             Some(at) => (self.scanned + at * width, self.scanned + (at + 1) * width),
@@ -123,6 +122,18 @@ mod tests {
             );
             assert_eq!(records("", piece).unwrap(), [""; 0]);
         }
+    }
+
+    #[test]
+    fn carriage_return_ends_the_records_of_its_format() {
+        let file = b"a;b\r\"1\r2\";x\r\ry;\"3\n4\"";
+        let format = Format::of(file, true);
+        let (mut records, mut rest, mut all) = (Records::of(format), &file[..], Vec::new());
+        while let Found::Record { end, taken } = records.find(rest, true) {
+            all.push(format.cells(&rest[..end], 2).unwrap().into_iter().map(|cell| cell.text).collect::<Vec<_>>());
+            rest = &rest[taken..];
+        }
+        assert_eq!(all, [vec!["a", "b"], vec!["1\r2", "x"], vec![""], vec!["y", "3\n4"]]);
     }
 
     #[test]
