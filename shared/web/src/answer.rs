@@ -7,6 +7,14 @@ use serde::Serialize;
 
 use crate::{EntityTag, Problem};
 
+/// Returns the number of bytes that a value takes in the response of a Lambda function. Its JSON is a string there, in
+/// which quotes and backslashes are escaped.
+pub fn response_bytes(value: &impl Serialize) -> Result<usize, Problem> {
+    let json = serde_json::to_vec(value).map_err(Problem::internal)?;
+    let escaped = json.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+    Ok(json.len() + escaped)
+}
+
 /// A status, headers, and JSON or bytes.
 #[derive(Debug)]
 pub struct Answer {
@@ -104,5 +112,19 @@ impl Answer {
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers;
         Ok(response)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_a_response_are_those_of_its_json_as_a_string() {
+        for value in ["", "plain", r#"a "quote" and \ one"#, "lines\r\n\ttab\u{1}\u{7f}", "Größe 😀"] {
+            let value = serde_json::json!({ "text": value, "number": 1 });
+            let escaped = serde_json::to_string(&value.to_string()).unwrap();
+            assert_eq!(response_bytes(&value).unwrap(), escaped.len() - 2, "{value}");
+        }
     }
 }

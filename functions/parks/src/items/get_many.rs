@@ -6,7 +6,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
 use table::Key;
 use utoipa::ToSchema;
-use web::{Context, Json, Problem, Query, Route, Sample};
+use web::{Context, Json, Problem, Query, Route, Sample, response_bytes};
 
 use super::{LoadedItem, by_global_id};
 use crate::access::{BY_GLOBAL_IDS, READ_SHAPE};
@@ -74,7 +74,7 @@ async fn get_many(cx: Context, Query(query): Query<ItemsQuery>) -> Result<Cached
                 shapes::embed(cx.access(), &item, &mut shown, GeometryParameter::Link).await?;
             }
         }
-        bytes += serde_json::to_vec(&shown).map_err(Problem::internal)?.len();
+        bytes += response_bytes(&shown)?;
         if bytes > MAX_BYTES && !items.is_empty() {
             omitted.push(id);
         } else {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use table::{EntityKey, Key};
 use utoipa::ToSchema;
-use web::{Context, Json, Kind, Limit, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, Json, Kind, Limit, Path, Problem, Query, Route, Sample, problem, response_bytes};
 
 use super::{Change, ChangeKind, LastChange};
 use crate::access::{CHANGED_ISSUES, CHANGES, MEMBERSHIP, PROJECT};
@@ -107,7 +107,7 @@ async fn list(
     let (mut items, mut bytes) = (Vec::new(), 0);
     for (number, change) in changes {
         let issue = rows.get(&change.issue).cloned();
-        bytes += serde_json::to_vec(&issue).map_err(Problem::internal)?.len();
+        bytes += response_bytes(&issue)?;
         if bytes > MAX_BYTES && !items.is_empty() {
             break;
         }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use table::{Access, EntityKey, Error, Key, Position, Rev, Stored};
-use web::Problem;
+use web::{Problem, response_bytes};
 
 use super::query::{Checkpoint, ParsedQuery};
 use super::searched::{self, SearchSegment};
@@ -93,7 +93,7 @@ impl Source {
                 let matching = issue.filter(|(_, issue)| query.filters.iter().all(|filter| filter.holds(issue)));
                 if let Some((rev, issue)) = matching {
                     let shown = row(entry.id, rev, &issue);
-                    bytes += serde_json::to_vec(&shown).map_err(Problem::internal)?.len();
+                    bytes += response_bytes(&shown)?;
                     if bytes > MAX_BYTES && !rows.is_empty() {
                         return Ok(Page { rows, next: Some(checkpoint) });
                     }
