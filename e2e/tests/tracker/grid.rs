@@ -14,6 +14,7 @@ tests! { tracker_grid:
     decimals_and_long_texts_sort_and_filter,
     #[long] paging_during_writes_returns_each_issue_once,
     paging_by_a_choice_follows_the_option_order,
+    page_by_a_choice_with_many_retired_options_ends_early,
     option_given_as_text_is_its_label,
     row_has_the_entity_tag_and_the_times_of_its_issue,
     cursor_is_refused_after_options_are_relabelled,
@@ -205,6 +206,30 @@ async fn paging_by_a_choice_follows_the_option_order() {
 }
 
 /// Labels may look like the ids of other options.
+async fn page_by_a_choice_with_many_retired_options_ends_early() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Sprints").await;
+    let options = |year: usize| -> Vec<Value> {
+        (0..50).map(|sprint| json!({ "label": format!("Sprint {sprint} of {year}") })).collect()
+    };
+    let new = json!({ "name": "Sprint", "type": "choice", "options": options(2023) });
+    let id = fixture.ada.post(&format!("{project}/attributes"), new).await.is(201).text("id").to_owned();
+    for year in [2024, 2025, 2026] {
+        let attribute = format!("{project}/attributes/{id}");
+        fixture.ada.patch(&attribute, json!({ "options": options(year) })).await.is(200);
+    }
+    fixture.issue(&project, "Unplanned", json!({})).await;
+    fixture.issue(&project, "Planned", json!({ &id: "Sprint 7 of 2026" })).await;
+    let grid = format!("{project}/grid?sort={id}&limit=10");
+    let (mut pages, mut cursor) = (Vec::new(), Some(String::new()));
+    while let Some(from) = cursor {
+        let page = fixture.ann.get(&format!("{grid}{from}")).await.is(200);
+        pages.push(numbers(&page));
+        cursor = page.next().map(|next| format!("&cursor={next}"));
+    }
+    assert_eq!(pages, [vec![2], vec![], vec![1]]);
+}
+
 async fn option_given_as_text_is_its_label() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Rooms").await;

@@ -41,6 +41,10 @@ struct Entry {
 /// thousands of them. The page then ends early, with a cursor after the skipped entries.
 const MAX_ROUNDS: usize = 5;
 
+/// Reads of entries for a page. Each option of a choice is a segment, and an attribute may have hundreds that are retired
+/// and that no issue has. The page then ends early.
+const MAX_READS: usize = 100;
+
 /// The least number of entries that are read to fill up a page.
 const MIN_FILL: usize = 25;
 
@@ -57,7 +61,7 @@ impl Source {
     }
 
     /// A page of the issues as `row` shows them. An issue that was deleted, or no longer matches the filters, is
-    /// skipped, and the page is filled up in a bounded number of rounds. So a page may have fewer rows than requested,
+    /// skipped, and the page is filled up in a bounded number of rounds and of reads. So a page may have fewer rows than requested,
     /// or none, and still be followed by others.
     pub async fn page<T: Serialize>(
         &self,
@@ -68,9 +72,13 @@ impl Source {
         limit: u32,
         row: impl Fn(IssueId, Option<Rev>, &Issue) -> T,
     ) -> Result<Page<T>, Problem> {
-        let (mut rows, mut bytes, mut rounds) = (Vec::new(), 0, 0);
+        let (mut rows, mut bytes, mut rounds, mut reads) = (Vec::new(), 0, 0, 0);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         while checkpoint.segment < self.segments() {
+            if reads == MAX_READS {
+                return Ok(Page { rows, next: Some(checkpoint) });
+            }
+            reads += 1;
             let missing = limit - rows.len();
             let wanted = if rounds > 0 && missing > 0 { missing.max(MIN_FILL) } else { missing.max(1) };
             let (entries, mut more) = self.entries(access, schema, query, &checkpoint, wanted).await?;
