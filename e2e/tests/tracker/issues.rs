@@ -65,6 +65,7 @@ pub async fn a_hundred_attributes(fixture: &Fixture) {
     }
     let issue = fixture.issue(&project, "Wide", json!({})).await;
     let path = issue.header("location").to_owned();
+    assert_eq!(fixture.ann.get(&path).await.is(200).tag(), issue.tag(), "its rows are complete");
     fixture.holds().await;
     let values: Map<String, Value> =
         attributes.iter().map(|id| (id.clone(), json!(format!("value of {id}")))).collect();

@@ -9,14 +9,13 @@ use web::visible::name_fault;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Kind, Path, Problem, Route, Rules, Sample, Valid, problem};
 
 use super::allocation::Allocation;
-use super::edit::may_be_outdated;
+use super::edit::{completed, may_be_outdated};
 use super::input::{Inputs, in_values, read};
-use super::settle::settle_or_leave;
 use super::write::{Refused, Write};
 use super::{
     ISSUE_TOO_LARGE, LIST, MAX_BODY_WITH_VALUES, UNKNOWN_ATTRIBUTE, UNKNOWN_OPTION, WRONG_TYPE, check_size, cleaned,
 };
-use crate::access::{CREATE_ISSUE, ISSUE_ROWS, MEMBERSHIP, NEXT_NUMBER, PROJECT, UPDATE_ISSUE};
+use crate::access::{CREATE_ISSUE, ISSUE, ISSUE_ROWS, MEMBERSHIP, NEXT_NUMBER, PROJECT, UPDATE_ISSUE};
 use crate::audit::Audit;
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::items::{Issue, State};
@@ -67,7 +66,7 @@ const PROBLEMS: &[Kind] = &[
 pub fn route() -> Route {
     Route::post("createIssue", LIST, SIGNED_IN, create)
         .summary("Create an issue with the next number of its project")
-        .patterns(&[&MEMBERSHIP, &PROJECT, &NEXT_NUMBER, &CREATE_ISSUE, &ISSUE_ROWS, &UPDATE_ISSUE])
+        .patterns(&[&MEMBERSHIP, &PROJECT, &NEXT_NUMBER, &CREATE_ISSUE, &ISSUE_ROWS, &UPDATE_ISSUE, &ISSUE])
         .body_limit(MAX_BODY_WITH_VALUES)
         .timeout(web::route::MAX_TIMEOUT)
         .problems(PROBLEMS)
@@ -137,13 +136,16 @@ impl Creation<'_> {
         match self.once.create(cx, &CREATE_ISSUE, &TRACKER, actions, location.clone(), &view).await {
             Ok(created) => {
                 // The response may be that of the same request sent before, which has created another issue.
-                if created.is_at(&location) {
-                    self.number.mark_used();
+                if !created.is_at(&location) {
+                    return Ok(created);
                 }
-                if !prepared.settled {
-                    settle_or_leave(access, self.id).await;
+                self.number.mark_used();
+                if prepared.settled {
+                    return Ok(created);
                 }
-                Ok(created)
+                // The issue exists, so a failure that follows is none of the request.
+                let tag = completed(cx, &schema, self.id, &issue).await.unwrap_or_default();
+                Ok(tag.map_or(created, |tag| Created::new(location, tag, &view)))
             }
             Err(error) => Err(match prepared.refused(&error) {
                 Some(Refused::Gate(_)) => Problem::stale(),

@@ -65,7 +65,7 @@ async fn attempt(
     let prepared = Write::of(&schema, Some(loaded), id, Some(after.clone())).prepare(access)?;
     match access.transact(pattern, &prepared.actions).await {
         Ok(rev) => {
-            let tag = complete(cx, &schema, id, prepared.settled, rev).await?;
+            let tag = if prepared.settled { rev.into() } else { complete(cx, &schema, id, rev, &after).await? };
             Ok(Some(Tagged::new(&IssueView::new(id, &schema, &after), tag)))
         }
         Err(error) => prepared.lost(error, tag),
@@ -85,18 +85,26 @@ pub async fn load_settled(cx: &Context, path: IssuePath, tag: &IfMatch) -> Resul
     path.load(cx).await.map(Some)
 }
 
-/// Completes the rows of an issue that was written. Returns the issue's entity tag after that.
+/// Completes the rows of an issue that was written. Returns its entity tag after that, or the one of the write if another
+/// request has written the issue since.
 pub async fn complete(
     cx: &Context,
     schema: &Schema,
     id: IssueId,
-    settled: bool,
     rev: Rev,
+    after: &Issue,
 ) -> Result<EntityTag, Problem> {
-    if settled {
-        return Ok(rev.into());
-    }
+    Ok(completed(cx, schema, id, after).await?.unwrap_or_else(|| rev.into()))
+}
+
+/// [`complete`] without the entity tag of the write: None if another request has written the issue since.
+pub async fn completed(
+    cx: &Context,
+    schema: &Schema,
+    id: IssueId,
+    after: &Issue,
+) -> Result<Option<EntityTag>, Problem> {
     settle_or_leave(cx.access(), id).await;
     let loaded = LoadedIssue::load(cx.access(), schema.id, id).await?;
-    Ok(loaded.map_or_else(|| rev.into(), |loaded| loaded.stored.rev.into()))
+    Ok(loaded.filter(|loaded| loaded.issue == *after).map(|loaded| loaded.stored.rev.into()))
 }

@@ -115,7 +115,7 @@ async fn attempt(
     match access.transact(&WRITE_ISSUE, &prepared.actions).await {
         Ok(rev) => {
             allocation.mark_used();
-            let tag = complete(cx, &to, id, prepared.settled, rev).await?;
+            let tag = if prepared.settled { rev.into() } else { complete(cx, &to, id, rev, &after).await? };
             let issue = IssueView::new(id, &to, &after);
             Ok(Some(Tagged::new(&Moved { issue, project, dropped }, tag)))
         }

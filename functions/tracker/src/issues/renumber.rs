@@ -79,7 +79,7 @@ async fn attempt(
     match access.transact(&WRITE_ISSUE, &prepared.actions).await {
         Ok(rev) => {
             allocation.mark_used();
-            let tag = complete(cx, &schema, id, prepared.settled, rev).await?;
+            let tag = if prepared.settled { rev.into() } else { complete(cx, &schema, id, rev, &after).await? };
             Ok(Some(Tagged::new(&IssueView::new(id, &schema, &after), tag)))
         }
         Err(error) if prepared.refused(&error) == Some(Refused::Gate(1)) => Err(refused_number(&error, num)),
