@@ -272,6 +272,7 @@ async fn file_that_is_not_csv_is_refused() {
         ("Name\na\"b\"c\n", "has a quote in a field"),
         ("PK\u{3}\u{4}\u{14}\0", "save the sheet as CSV"),
         (&format!("Name,{}\n", "a".repeat(500_000)), "of more than 200 characters"),
+        (&format!("Name{}\n", format!(",{}", "\u{1f600}".repeat(200)).repeat(300)), "of more than 100000 bytes"),
         (&format!("Name,{}\n", ",".repeat(100_000)), "has more than 400 fields"),
     ] {
         let rejected = import(&fixture.ann, PROJECT, new("create", "stop"), file).await;

@@ -30,6 +30,9 @@ const BATCH: usize = 500;
 /// Faults after which a step ends.
 const MAX_FOUND: usize = 10_000;
 
+/// Bytes of all headers of a file. The job's item keeps them, and DynamoDB takes items of 400 KB.
+const MAX_HEADER_BYTES: usize = 100_000;
+
 /// Issues that are looked up at once.
 const CONCURRENCY: usize = 16;
 
@@ -116,6 +119,9 @@ fn header(params: &mut ImportParams, schema: &Schema, record: &Record) -> Result
     if let Some(long) = cells.iter().find(is_long) {
         let shown: String = long.text.chars().take(40).collect();
         return Err(vec![fault(None, format!("has the header `{shown}…` of more than {MAX_HEADER} characters"))]);
+    }
+    if cells.iter().map(|cell| cell.text.len()).sum::<usize>() > MAX_HEADER_BYTES {
+        return Err(vec![fault(None, format!("has headers of more than {MAX_HEADER_BYTES} bytes in all"))]);
     }
     let headers: Vec<String> = cells.iter().map(|cell| sheet::unguarded(cell.text.trim()).to_owned()).collect();
     let columns = columns(&headers, params, schema);
