@@ -61,8 +61,8 @@ impl Source {
     }
 
     /// A page of the issues as `row` shows them. An issue that was deleted, or no longer matches the filters, is
-    /// skipped, and the page is filled up in a bounded number of rounds and of reads. So a page may have fewer rows than requested,
-    /// or none, and still be followed by others.
+    /// skipped, and the page is filled up in a bounded number of rounds and of reads. So a page may have fewer rows than
+    /// requested, or none, and still be followed by others.
     pub async fn page<T: Serialize>(
         &self,
         access: &Access,
