@@ -151,8 +151,8 @@ fn parse(text: &str) -> Result<Uuid, NotAPart> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Millisecond(i64);
 
-/// The first millisecond of the year 10000.
-const END: i64 = 253_402_300_800_000;
+/// The end of the times of ids, in the second of [`Timestamp::MAX`], which is on the last day but one of the year 9999.
+const END: i64 = 253_402_207_200_000;
 
 impl Millisecond {
     pub fn now(clock: &Clock) -> Self {
@@ -303,6 +303,7 @@ mod tests {
     fn id_of_a_time_that_keys_cannot_have_is_refused_with_that_reason() {
         let (last, end) = (MessageId::at(END - 1).to_string(), MessageId::at(END).to_string());
         assert!(last.parse::<MessageId>().is_ok(), "{last}");
+        assert_eq!(END / 1000, Timestamp::MAX.as_second());
         for text in [end.as_str(), "ffffffff-ffff-7fff-bfff-ffffffffffff"] {
             let NotAPart(expected) = text.parse::<MessageId>().unwrap_err();
             assert!(expected.contains("before the year 10000"), "{text}: {expected}");
