@@ -8,7 +8,7 @@ pub const STEPS: &[Step] = &[
     Names("logIn", "/refreshToken", "REFRESH-TOKEN"),
     Sample("refreshSession"),
     Names("logIn", "/accessToken", BOBS_TOKEN),
-    // A token lives out its ten minutes after its session has ended.
+    // A token lives out its ten minutes after its session was logged out.
     As(BOBS_TOKEN),
     Sample("listSessions"),
     Sample("changePassword"),
@@ -75,6 +75,8 @@ pub const STEPS: &[Step] = &[
     Names("createPasswordReset", "/code", "RESET-CODE"),
     Sample("resetPassword"),
     Others,
+    // The reset and a ban have ended the session.
+    Names("logIn", "/accessToken", BOBS_TOKEN),
     As(BOBS_TOKEN),
     Sample("deleteMe"),
 ];

@@ -42,7 +42,7 @@ pub fn route() -> Route {
         .summary("Set a new password by a code, and end all sessions of its user; 404 without own logins")
         .patterns(&[&RESET_PASSWORD, &END_SESSIONS, &CLOSE_CONNECTIONS])
         .problems(&[BAD_CODE, problem::NOT_FOUND, problem::CONFLICT])
-        .sample(Sample::new("/chat/password-resets").body(r#"{"code":"RESET-CODE","password":"moss and lichen"}"#))
+        .sample(Sample::new("/chat/password-resets").body(r#"{"code":"RESET-CODE","password":"moss on stones"}"#))
 }
 
 async fn reset(cx: Context, Valid(Json(request)): Valid<Json<Reset>>) -> Result<NoContent, Problem> {
