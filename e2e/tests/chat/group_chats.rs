@@ -8,10 +8,8 @@ use ::chat::schema::{COMMUNITIES, GROUP_CHATS, LIVE};
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use table::item::number;
-use table::{Config, Engines};
 
 use super::stage::{Chat, Member, names, subscription_to};
-use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::{stored, text};
 use crate::tests;
 
@@ -208,16 +206,7 @@ async fn capacity_that_is_raised_too_late_is_not_below_the_number_of_members() {
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs", "capacity": 2 })).await;
     let path = format!("/chat/groupchats/{group}");
-    let config = chat.cairn.engines().config.clone();
-    let held = Some((0, Moment::BeforeItIsSent));
-    let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), held).await;
-    let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
-    let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
-    let request = http::Request::patch(&path).header("content-type", "application/merge-patch+json");
-    let request = request.header("authorization", format!("Bearer {}", chat.cairn.token("ann", &[]).await));
-    let request = request.body(json!({ "capacity": 3 }).to_string().into()).unwrap();
-    let late = tokio::spawn(async move { app.handle(request).await.status() });
-    stopper.stopped().await;
+    let (stopper, late) = chat.held_patch(&path, json!({ "capacity": 3 })).await;
     chat.ann.user.patch(&path, json!({ "capacity": 4 })).await.is(200);
     let dan = chat.member("dan").await;
     for member in [&chat.bob, &chat.cy, &dan] {

@@ -6,10 +6,8 @@ use std::time::Duration;
 use flate2::Crc;
 use image::{DynamicImage, ImageFormat, RgbImage, Rgba, RgbaImage};
 use serde_json::{Value, json};
-use table::{Config, Engines};
 use tokio::time::Instant;
 
-use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::{Answer, Cairn, Setup, User, fetch, send_file};
 use crate::tests;
 
@@ -245,17 +243,8 @@ async fn picture_that_is_stored_during_an_update_leaves_no_files() {
     let chat = Chat::new().await;
     let community = chat.ann.creates_community().await;
     let path = format!("/chat/communities/{community}");
-    let config = chat.cairn.engines().config.clone();
-    let held = Some((0, Moment::BeforeItIsSent));
-    let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), held).await;
-    let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
-    let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
-    let request = http::Request::patch(&path).header("content-type", "application/merge-patch+json");
-    let request = request.header("authorization", format!("Bearer {}", chat.cairn.token("ann", &[]).await));
     let elsewhere = "https://example.org/moss.png";
-    let request = request.body(json!({ "avatarURL": elsewhere }).to_string().into()).unwrap();
-    let update = tokio::spawn(async move { app.handle(request).await.status() });
-    stopper.stopped().await;
+    let (stopper, update) = chat.held_patch(&path, json!({ "avatarURL": elsewhere })).await;
     let new = json!({ "kind": "communityAvatar", "communityId": community });
     let ready = upload(&chat.ann.user, new, &png(20, 20, [1, 2, 3, 255])).await;
     assert_eq!(ready["status"], "ready", "{}", ready.told());

@@ -6,11 +6,14 @@ use ::chat::keys::SubscriptionKey;
 use ::chat::live::feed::Feed;
 use ::chat::names::{GroupChatId, UserId};
 use ::chat::schema::{LIVE, TELL};
+use http::StatusCode;
 use local::identity::Person;
 use reqwest::Method;
 use serde_json::{Value, json};
-use table::{EntityKey, Escaped};
+use table::{Config, Engines, EntityKey, Escaped};
+use tokio::task::JoinHandle;
 
+use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::{Item, stored};
 use crate::harness::{Answer, Cairn, Setup, User};
 
@@ -54,6 +57,21 @@ impl Chat {
         let cairn = Cairn::with(setup).await;
         let (ann, bob, cy) = tokio::join!(member(&cairn, "ann"), member(&cairn, "bob"), member(&cairn, "cy"));
         Self { visitor: cairn.visitor(), ann, bob, cy, cairn }
+    }
+
+    /// Sends a merge patch of ann, whose first write is held until the stopper resumes it. Returns its status then.
+    pub async fn held_patch(&self, path: &str, patch: Value) -> (Stopper, JoinHandle<StatusCode>) {
+        let config = self.cairn.engines().config.clone();
+        let held = Some((0, Moment::BeforeItIsSent));
+        let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), held).await;
+        let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
+        let app = ::chat::app(Engines::new(config, self.cairn.clock.clone())).metrics_to(|_| {});
+        let request = http::Request::patch(path).header("content-type", "application/merge-patch+json");
+        let request = request.header("authorization", format!("Bearer {}", self.cairn.token("ann", &[]).await));
+        let request = request.body(patch.to_string().into()).unwrap();
+        let patched = tokio::spawn(async move { app.handle(request).await.status() });
+        stopper.stopped().await;
+        (stopper, patched)
     }
 
     /// Creates the user of another person.

@@ -179,17 +179,21 @@ async fn what_comes_back_is_back_before_it_goes_again() {
     assert!(admin.get(ACTIVITY).await.is(200).body.get("busy").is_none());
 }
 
+/// Works on the restoration until the activity is back, which comes first.
+async fn restore_activity(cairn: &Cairn, admin: &User) {
+    let mut workers = 0;
+    while admin.get(ACTIVITY).await.is(200)["isDeleted"] == true {
+        assert!(workers < 10, "it does not come back");
+        worker(cairn, Some((1, Moment::BeforeItIsSent))).await;
+        workers += 1;
+    }
+}
+
 async fn what_is_deleted_meanwhile_keeps_its_own() {
     let (cairn, admin) = with_products().await;
     done(&cairn, &admin, &admin.delete(&format!("{COLLECTION}?cascade=true")).await.is(202)).await;
     let back = admin.post(&format!("{COLLECTION}/restore"), json!({})).await.is(202);
-    // The activity comes first.
-    let mut workers = 0;
-    while admin.get(ACTIVITY).await.is(200)["isDeleted"] == true {
-        assert!(workers < 10, "it does not come back");
-        worker(&cairn, Some((1, Moment::BeforeItIsSent))).await;
-        workers += 1;
-    }
+    restore_activity(&cairn, &admin).await;
     assert_eq!(products(&admin).await, 0);
     admin.delete(ACTIVITY).await.is(204);
     done(&cairn, &admin, &back).await;
@@ -208,12 +212,7 @@ async fn activity_is_deleted_before_its_products_return() {
     let visitor = cairn.visitor();
     done(&cairn, &admin, &admin.delete(&format!("{COLLECTION}?cascade=true")).await.is(202)).await;
     let back = admin.post(&format!("{COLLECTION}/restore"), json!({})).await.is(202);
-    let mut workers = 0;
-    while admin.get(ACTIVITY).await.is(200)["isDeleted"] == true {
-        assert!(workers < 10, "it does not come back");
-        worker(&cairn, Some((1, Moment::BeforeItIsSent))).await;
-        workers += 1;
-    }
+    restore_activity(&cairn, &admin).await;
     let (stopper, run) = start_worker(&cairn, Some((0, Moment::BeforeItIsSent))).await;
     stopper.stopped().await;
     admin.delete(ACTIVITY).await.is(204);
