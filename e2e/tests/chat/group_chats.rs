@@ -6,10 +6,12 @@ use ::chat::keys::message_key;
 use ::chat::names::{ChatId, GroupChatId, MessageId};
 use ::chat::schema::{COMMUNITIES, GROUP_CHATS, LIVE};
 use aws_sdk_dynamodb::types::AttributeValue;
+use reqwest::Method;
 use serde_json::{Value, json};
 use table::item::number;
 
 use super::stage::{Chat, Member, names, subscription_to};
+use crate::harness::stopper::WRITES;
 use crate::harness::table::{stored, text};
 use crate::tests;
 
@@ -206,7 +208,7 @@ async fn capacity_that_is_raised_too_late_is_not_below_the_number_of_members() {
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs", "capacity": 2 })).await;
     let path = format!("/chat/groupchats/{group}");
-    let (stopper, late) = chat.held_patch(&path, json!({ "capacity": 3 })).await;
+    let (stopper, late) = chat.held(WRITES, Method::PATCH, &path, Some(json!({ "capacity": 3 }))).await;
     chat.ann.user.patch(&path, json!({ "capacity": 4 })).await.is(200);
     let dan = chat.member("dan").await;
     for member in [&chat.bob, &chat.cy, &dan] {

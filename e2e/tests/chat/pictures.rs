@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use flate2::Crc;
 use image::{DynamicImage, ImageFormat, RgbImage, Rgba, RgbaImage};
+use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::harness::stopper::WRITES;
 use crate::harness::{Answer, Cairn, Setup, User, fetch, send_file};
 use crate::tests;
 
@@ -244,7 +246,7 @@ async fn picture_that_is_stored_during_an_update_leaves_no_files() {
     let community = chat.ann.creates_community().await;
     let path = format!("/chat/communities/{community}");
     let elsewhere = "https://example.org/moss.png";
-    let (stopper, update) = chat.held_patch(&path, json!({ "avatarURL": elsewhere })).await;
+    let (stopper, update) = chat.held(WRITES, Method::PATCH, &path, Some(json!({ "avatarURL": elsewhere }))).await;
     let new = json!({ "kind": "communityAvatar", "communityId": community });
     let ready = upload(&chat.ann.user, new, &png(20, 20, [1, 2, 3, 255])).await;
     assert_eq!(ready["status"], "ready", "{}", ready.told());

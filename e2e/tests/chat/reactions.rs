@@ -1,6 +1,8 @@
 //! Reactions: counts, kinds, repetition, and who reacted.
 
+use ::chat::schema::{GROUP_CHATS, PRIVATE_CHATS};
 use futures::future::join_all;
+use reqwest::Method;
 use serde_json::json;
 
 use super::conversation::{both_kinds, group_chat, private_chat, react, send, unreact};
@@ -14,6 +16,7 @@ tests! { chat_reactions:
     reactions_and_removals_at_once_end_with_the_right_count,
     message_has_at_most_20_kinds,
     deleted_message_takes_no_reactions,
+    reactions_are_deleted_after_the_deletion_of_their_message_was_stopped,
     emoji_in_two_spellings_is_one_kind,
     text_that_is_no_kind_is_refused,
     list_of_reactions_has_each_person_once,
@@ -131,6 +134,22 @@ async fn deleted_message_takes_no_reactions() {
         assert_eq!(list["items"], json!([]));
         let absent = message.replace(message.rsplit('/').next().unwrap(), &chat.bob.id);
         react(&chat.bob.user, &absent, ":x:").await.refused(404, "not-found");
+    }
+}
+
+async fn reactions_are_deleted_after_the_deletion_of_their_message_was_stopped() {
+    let chat = Chat::without_search().await;
+    for path in both_kinds(&chat).await {
+        let message = message(&chat.ann.user, &path).await;
+        react(&chat.bob.user, &message, "👍").await.is(204);
+        let (_stopper, deletion) = chat.held(&["BatchWriteItem"], Method::DELETE, &message, None).await;
+        deletion.abort();
+        assert_eq!(chat.bob.user.get(&format!("{message}/reactions")).await.is(200)["items"], json!([]));
+    }
+    chat.cairn.caught_up().await;
+    for table in [&GROUP_CHATS, &PRIVATE_CHATS] {
+        let items = chat.cairn.table_of(table).items().await;
+        assert!(!items.iter().any(|item| item["sk"].as_s().unwrap().starts_with("REACTION#")), "{items:?}");
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use table::{Config, Engines, EntityKey, Escaped};
 use tokio::task::JoinHandle;
 
-use crate::harness::stopper::{Moment, Stopper, WRITES};
+use crate::harness::stopper::{Moment, Stopper};
 use crate::harness::table::{Item, stored};
 use crate::harness::{Answer, Cairn, Setup, User};
 
@@ -59,19 +59,31 @@ impl Chat {
         Self { visitor: cairn.visitor(), ann, bob, cy, cairn }
     }
 
-    /// Sends a merge patch of ann, whose first write is held until the stopper resumes it. Returns its status then.
-    pub async fn held_patch(&self, path: &str, patch: Value) -> (Stopper, JoinHandle<StatusCode>) {
+    /// Sends a request of ann, with a merge patch if there is one. Its first of these operations is held until the stopper
+    /// resumes it, and then the request returns its status.
+    pub async fn held(
+        &self,
+        operations: &'static [&'static str],
+        method: Method,
+        path: &str,
+        patch: Option<Value>,
+    ) -> (Stopper, JoinHandle<StatusCode>) {
         let config = self.cairn.engines().config.clone();
         let held = Some((0, Moment::BeforeItIsSent));
-        let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), held).await;
+        let stopper = Stopper::of(operations, config.dynamodb.clone().unwrap(), held).await;
         let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
         let app = ::chat::app(Engines::new(config, self.cairn.clock.clone())).metrics_to(|_| {});
-        let request = http::Request::patch(path).header("content-type", "application/merge-patch+json");
-        let request = request.header("authorization", format!("Bearer {}", self.cairn.token("ann", &[]).await));
-        let request = request.body(patch.to_string().into()).unwrap();
-        let patched = tokio::spawn(async move { app.handle(request).await.status() });
+        let token = self.cairn.token("ann", &[]).await;
+        let mut request =
+            http::Request::builder().method(method).uri(path).header("authorization", format!("Bearer {token}"));
+        if patch.is_some() {
+            request = request.header("content-type", "application/merge-patch+json");
+        }
+        let body = patch.map(|patch| patch.to_string()).unwrap_or_default();
+        let request = request.body(body.into()).unwrap();
+        let answer = tokio::spawn(async move { app.handle(request).await.status() });
         stopper.stopped().await;
-        (stopper, patched)
+        (stopper, answer)
     }
 
     /// Creates the user of another person.
