@@ -33,6 +33,8 @@ pub(crate) struct Batch<'c, 'a, P, D> {
     retry: bool,
     /// The number of retries in a row after which the rest is left.
     max_retries: u32,
+    /// When no other round begins, in microseconds since 1970-01-01T00:00:00Z.
+    until: i64,
 }
 
 /// The counts of a batch, for its metrics.
@@ -62,8 +64,15 @@ impl Tally {
 /// The size of a batch's first bulk request, in bytes. It grows with each success.
 const FIRST_BYTES: usize = 1_000_000;
 
-/// The number of versions that one request reads, and of items that are in memory at a time.
+/// The number of versions that a round reads, and of items that are in memory at a time.
 const PAGE: usize = 500;
+
+/// The number of groups that are written to every generation before the next groups are written to any.
+const CHUNK: usize = 100;
+
+/// How long a round builds and sends bulk requests. Short beside the time of an invocation: what a round has written is
+/// handled at its end, so a batch that takes long is handled from its first record on, and the rest is reported.
+const ROUND: Duration = Duration::from_secs(5);
 
 impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     /// Creates a batch that applies its groups to every generation.
@@ -82,10 +91,13 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         start: impl Fn(&mut Group<'a>, TargetId) -> Vec<Task<'a>>,
     ) -> Self {
         let mut tasks = Tasks::default();
-        for target in context.targets.ids() {
-            groups.iter_mut().flat_map(|group| start(group, target)).for_each(|task| tasks.push(task));
+        for chunk in groups.chunks_mut(CHUNK) {
+            for target in context.targets.ids() {
+                chunk.iter_mut().flat_map(|group| start(group, target)).for_each(|task| tasks.push(task));
+            }
         }
-        Self { context, groups, tasks, tally: Tally::default(), size: FIRST_BYTES, retry: false, max_retries: u32::MAX }
+        let (tally, size, retry) = (Tally::default(), FIRST_BYTES, false);
+        Self { context, groups, tasks, tally, size, retry, max_retries: u32::MAX, until: i64::MAX }
     }
 
     /// Leaves what has failed more often in a row.
@@ -93,10 +105,15 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         Self { max_retries, ..self }
     }
 
-    /// Carries out tasks until none is left. The caller stops it when the time is up.
+    /// Leaves what is not handled by this time, in microseconds since 1970-01-01T00:00:00Z.
+    pub(crate) fn with_until(self, until: i64) -> Self {
+        Self { until, ..self }
+    }
+
+    /// Carries out tasks until none is left. The caller may stop it at any time.
     pub(crate) async fn run(&mut self) {
         let mut retries = 0_u32;
-        while !self.tasks.is_empty() {
+        while !self.tasks.is_empty() && !self.context.is_past(self.until) {
             self.write().await;
             self.settle().await;
             self.stamp().await;
@@ -114,15 +131,15 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         }
     }
 
-    /// Reads the documents' versions, then the items, never in the opposite order.
+    /// Reads the versions of one page of documents, then their items, never in the opposite order. The items are written
+    /// before those of the next page are read.
     async fn settle(&mut self) {
-        let mut settles = std::mem::take(&mut self.tasks.settles);
+        let rest = self.tasks.settles.split_off(PAGE.min(self.tasks.settles.len()));
+        let mut settles = std::mem::replace(&mut self.tasks.settles, rest);
         settles.sort_by_key(|settle| settle.target);
         for of_target in settles.chunk_by(|one, other| one.target == other.target) {
-            for page in of_target.chunks(PAGE) {
-                self.read_versions(page).await;
-                self.compare().await;
-            }
+            self.read_versions(of_target).await;
+            self.compare().await;
         }
     }
 
@@ -134,8 +151,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
                     self.end(settle.group, Event::Version(*settle, version));
                 }
             }
-            Err(fault) if self.should_retry(&fault) => self.tasks.settles.extend(settles),
-            Err(fault) => settles.iter().for_each(|settle| self.fail(settle.group, &fault)),
+            Err(fault) => settles.iter().for_each(|settle| self.repeat(Task::Settle(*settle), &fault)),
         }
     }
 
@@ -149,8 +165,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             match item {
                 Ok(item) => self.end(settle.group, Event::Item(compare, item)),
                 // The version must be read again before the item.
-                Err(fault) if self.should_retry(&fault) => self.tasks.settles.push(settle),
-                Err(fault) => self.fail(settle.group, &fault),
+                Err(fault) => self.repeat(Task::Settle(settle), &fault),
             }
         }
     }
@@ -166,8 +181,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
                 Ok(StampResult::Impossible { rev, code, reason }) => {
                     self.end(stamp.group, Event::Unstampable { rev, code, reason: brief(&reason).to_owned() });
                 }
-                Err(fault) if self.should_retry(&fault) => self.tasks.stamps.push(stamp),
-                Err(fault) => self.fail(stamp.group, &fault),
+                Err(fault) => self.repeat(Task::Stamp(stamp), &fault),
             }
         }
     }
@@ -189,8 +203,9 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
                         self.end(refused.write.group, Event::Marker { refused, is_open });
                     }
                 }
-                Err(fault) if self.should_retry(&fault) => self.tasks.refused.extend(of_target),
-                Err(fault) => of_target.iter().for_each(|refused| self.fail(refused.write.group, &fault)),
+                Err(fault) => {
+                    of_target.into_iter().for_each(|refused| self.repeat(Task::FindMarker(refused), &fault));
+                }
             }
         }
     }
@@ -203,8 +218,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         for (task, kept) in quarantines.into_iter().zip(kept) {
             match kept {
                 Ok(()) => self.end(task.group, Event::Quarantined(task)),
-                Err(fault) if self.should_retry(&fault) => self.tasks.quarantines.push(task),
-                Err(fault) => self.fail(task.group, &fault),
+                Err(fault) => self.repeat(Task::Quarantine(task), &fault),
             }
         }
     }
@@ -215,8 +229,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         for of_target in clears.chunk_by(|one, other| one.target == other.target) {
             match clear_markers(&self.context, &self.groups, of_target).await {
                 Ok(()) => of_target.iter().for_each(|clear| self.end(clear.group, Event::Cleared)),
-                Err(fault) if self.should_retry(&fault) => self.tasks.clears.extend(of_target),
-                Err(fault) => of_target.iter().for_each(|clear| self.fail(clear.group, &fault)),
+                Err(fault) => of_target.iter().for_each(|clear| self.repeat(Task::Clear(*clear), &fault)),
             }
         }
     }
@@ -239,11 +252,15 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         self.end(group, Event::Failed(brief(&why.to_string()).to_owned()));
     }
 
-    /// Notes the fault, and returns whether the task is to be retried.
-    fn should_retry(&mut self, fault: &Fault) -> bool {
+    /// Queues a task again after a fault, or ends it if no retry can help.
+    fn repeat(&mut self, task: Task<'a>, fault: &Fault) {
         self.note_error(fault);
-        self.retry |= fault.passing;
-        fault.passing
+        if fault.passing {
+            self.retry = true;
+            self.tasks.push(task);
+        } else {
+            self.fail(task.group(), fault);
+        }
     }
 
     fn note_error(&mut self, why: &dyn Display) {

@@ -37,6 +37,12 @@ pub(crate) struct Built<'a> {
     pub(crate) missing: usize,
 }
 
+impl Built<'_> {
+    fn is_empty(&self) -> bool {
+        self.bulk.writes.is_empty() && self.unfit.is_empty() && self.unavailable.is_empty()
+    }
+}
+
 /// The reason why a document could not be written.
 enum Unwritten {
     Unfit(String),
@@ -60,19 +66,21 @@ pub(crate) struct Materials<'c, S, D> {
     pub(crate) now: i64,
 }
 
-/// Builds a request from the queue's first writes, all for one generation, until it has this size. Returns `None` if
-/// the queue is empty.
+/// Builds a request from the queue's first writes, all for one generation, until it has this size or the time is up.
+/// Returns `None` if the queue is empty or the time is up from the start.
 pub(crate) async fn build<'a, S: Shapes, D: Documents>(
     materials: Materials<'_, S, D>,
     groups: &Groups<'_>,
     queue: &mut VecDeque<Write<'a>>,
     size: usize,
+    is_time_up: impl Fn() -> bool,
 ) -> Option<Built<'a>> {
-    let target = queue.front()?.target;
+    let target = queue.front().filter(|_| !is_time_up())?.target;
     let expected = queue.len().saturating_mul(TYPICAL_DOCUMENT_BYTES).min(size).min(MAX_BYTES);
     let bulk = Bulk { target, lines: String::with_capacity(expected), writes: Vec::new() };
     let mut built = Built { bulk, unfit: Vec::new(), unavailable: Vec::new(), hidden: Vec::new(), missing: 0 };
     while built.bulk.lines.len() < size
+        && (built.is_empty() || !is_time_up())
         && let Some(mut write) = queue.pop_front_if(|write| write.target == target)
     {
         let Some(identity) = groups[write.group].identity() else {

@@ -25,6 +25,11 @@ impl<'c, P: Ports, D: Documents> Context<'c, P, D> {
         Materials { documents: self.documents, targets: &self.targets, shapes, now }
     }
 
+    /// Whether this time has come, in microseconds since 1970-01-01T00:00:00Z.
+    pub(crate) fn is_past(&self, until: i64) -> bool {
+        self.ports.time().micros() >= until
+    }
+
     /// Checks that the received data may still be used. Every task calls it first, which also ends its retries.
     pub(crate) fn fresh(&self) -> Result<(), Fault> {
         fresh(self.ports.time(), self.received)

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures::stream::{self, TryStreamExt};
+use table::Key;
 use table::schema::{System, Table};
 
 use crate::batch::Batch;
@@ -26,6 +27,10 @@ const ATTEMPTS: u64 = 3;
 
 /// How often in a row the requests of a page are retried before it is read again.
 const MAX_RETRIES: u32 = 5;
+
+/// How long a page is written before what is done of it counts, and the rest is read again. Short beside the time of an
+/// invocation and beside the age after which a page is not used any more.
+const PAGE_TIME: Duration = Duration::from_mins(1);
 
 /// How long a segment waits in total for shapes that S3 refuses, before their items go to quarantine. Must be less than
 /// a deployment waits for progress.
@@ -92,26 +97,45 @@ async fn scan_segment<P: Ports, D: Documents>(
         let Page { items, next } = ports.items().scan(table, segment, last).await?;
         let context = Context { ports, documents, targets: Targets::new(std::slice::from_ref(generation)), received };
         let refusal_deadline = after(refused_since.unwrap_or(received), REFUSAL_TIMEOUT);
-        match write_page(context, table, &items, refusal_deadline).await {
-            Ok(()) => {
-                failures = 0;
-                ports.state().save(&generation.index, table, segment, next.as_ref()).await?;
-                scanned(table.name, items.len());
-                check_wanted(ports, generation).await?;
-                checkpoint = next.map_or(Checkpoint::Done, Checkpoint::After);
+        let written = write_page(context, table, &items, refusal_deadline).await;
+        let (written, next, unwritten) = match written {
+            Ok(()) => (items.len(), next, None),
+            // The rest is discarded and read again: it may be too old, or S3 may be slow.
+            Err(unwritten) => {
+                let (written, last) = last_written(table, &items, unwritten.written);
+                (written, last, Some(unwritten))
             }
-            // The page is discarded and read again: it may be too old, or S3 may be slow.
-            Err(unwritten) if unwritten.refused => {
+        };
+        if written > 0 || unwritten.is_none() {
+            failures = 0;
+            ports.state().save(&generation.index, table, segment, next.as_ref()).await?;
+            scanned(table.name, written);
+            check_wanted(ports, generation).await?;
+            checkpoint = next.map_or(Checkpoint::Done, Checkpoint::After);
+        }
+        match unwritten {
+            None => {}
+            Some(unwritten) if unwritten.refused => {
                 refused_since.get_or_insert(received);
                 ports.time().pause(PAUSE_REFUSED).await;
             }
-            Err(_) if failures < ATTEMPTS => {
+            Some(_) if written > 0 => {}
+            Some(_) if failures < ATTEMPTS => {
                 failures += 1;
                 ports.time().pause(Duration::from_secs(failures)).await;
             }
-            Err(unwritten) => return Err(unwritten.fault),
+            Some(unwritten) => return Err(unwritten.fault),
         }
     }
+}
+
+/// Returns the number of a page's items up to the last of its first `written` items that a scan can continue after, and
+/// the key of that item.
+fn last_written(table: &Table, items: &[Item], written: usize) -> (usize, Option<Key>) {
+    let key = |item: &Item| item.image().ok()?.key(table).ok();
+    let keys = items.iter().take(written).enumerate().rev();
+    let last = keys.filter_map(|(place, item)| Some((place + 1, key(item)?))).next();
+    last.map_or((0, None), |(written, key)| (written, Some(key)))
 }
 
 /// Whether a generation has every item of a share.
@@ -143,6 +167,8 @@ pub(crate) async fn check_wanted<P: Ports>(ports: &P, generation: &Generation) -
 
 /// The reason why a page was not fully written.
 struct Unwritten {
+    /// The number of items before the first that was not written.
+    written: usize,
     fault: Fault,
     /// Whether S3 refuses a shape and a retry may help.
     refused: bool,
@@ -157,13 +183,16 @@ async fn write_page<P: Ports, D: Documents>(
 ) -> Result<(), Unwritten> {
     let groups = items.iter().enumerate().filter_map(|(at, item)| group_of(table, item, at));
     let groups = groups.map(|group| Group { refusal_deadline: Some(refusal_deadline), ..group }).collect();
-    let mut batch = Batch::new(context, groups).with_max_retries(MAX_RETRIES);
+    let until = after(context.received, PAGE_TIME);
+    let mut batch = Batch::new(context, groups).with_max_retries(MAX_RETRIES).with_until(until);
     batch.run().await;
-    if batch.groups.iter().all(Group::handled) {
-        Ok(())
-    } else {
-        let refused = batch.tally.refused;
-        Err(Unwritten { fault: Fault::passing("mirror", batch.tally.into_reason()), refused })
+    match batch.groups.iter().find(|group| !group.handled()) {
+        None => Ok(()),
+        Some(first) => {
+            let (written, refused) = (first.places.first, batch.tally.refused);
+            let reason = batch.tally.first_error.unwrap_or_else(|| "a page took too long".to_owned());
+            Err(Unwritten { written, fault: Fault::passing("mirror", reason), refused })
+        }
     }
 }
 

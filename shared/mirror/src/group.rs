@@ -87,6 +87,11 @@ impl<'a> Groups<'a> {
         self.0.iter_mut()
     }
 
+    /// Returns the groups in chunks of this number.
+    pub(crate) fn chunks_mut(&mut self, number: usize) -> impl Iterator<Item = &mut [Group<'a>]> {
+        self.0.chunks_mut(number)
+    }
+
     /// Marks every group as failed.
     pub(crate) fn fail_all(&mut self, reason: &str) {
         self.iter_mut().for_each(|group| group.fail(reason));

@@ -2,8 +2,8 @@
 //! stopped is done by another call from the start, since a repair of what is right changes nothing.
 
 use futures::stream::{self, StreamExt, TryStreamExt};
-use table::Engines;
 use table::schema::{Search, System, Table};
+use table::{Engines, Key};
 
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
@@ -11,6 +11,9 @@ use crate::fill::SEGMENTS;
 use crate::ports::{Fault, Items, Page, Ports, Segment};
 use crate::repair::{item_to_repair, keep_reason, repair_documents, writable_generations};
 use crate::report::RepairOutcome;
+
+/// The number of items that are repaired at a time. They must be repaired before their data is too old.
+const REPAIRED: usize = 250;
 
 /// The result of the repair of an entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,11 +80,14 @@ async fn repair_segment<P: Ports, D: Documents>(
         let Page { items, next } = ports.items().scan(table, segment, after.as_ref()).await?;
         let keys = items.iter().filter_map(|item| item.image().ok()?.key(table).ok());
         let keys = keys.filter(|key| table.entity_of(key).is_some_and(|of| of.name == entity));
-        let groups = keys.filter_map(|key| item_to_repair(table, &key)).collect();
-        // The generations are read for every page, since a scan may take longer than a rebuild.
-        let generations = writable_generations(ports, documents).await?;
-        let outcomes = repair_documents(ports, documents, &generations, groups).await;
-        outcomes.into_iter().for_each(|outcome| repaired.count(outcome));
+        let keys: Vec<Key> = keys.collect();
+        for keys in keys.chunks(REPAIRED) {
+            let groups = keys.iter().filter_map(|key| item_to_repair(table, key)).collect();
+            // The generations are read each time, since a scan may take longer than a rebuild.
+            let generations = writable_generations(ports, documents).await?;
+            let outcomes = repair_documents(ports, documents, &generations, groups).await;
+            outcomes.into_iter().for_each(|outcome| repaired.count(outcome));
+        }
         scanned(items.len());
         after = match next {
             Some(next) => Some(next),

@@ -147,6 +147,18 @@ pub(crate) struct Tasks<'a> {
     pub(crate) clears: Vec<Clear>,
 }
 
+impl Task<'_> {
+    pub(crate) fn group(&self) -> GroupId {
+        match self {
+            Self::Write(write) | Self::FindMarker(Refused { write, .. }) => write.group,
+            Self::Settle(settle) | Self::Compare(Compare { settle, .. }) => settle.group,
+            Self::Stamp(stamp) => stamp.group,
+            Self::Quarantine(quarantine) => quarantine.group,
+            Self::Clear(clear) => clear.group,
+        }
+    }
+}
+
 impl<'a> Write<'a> {
     pub(crate) const fn index(group: GroupId, target: TargetId, version: u64, content: Content<'a>) -> Self {
         Self { group, target, version, content, levels: Vec::new(), hides: None }

@@ -30,7 +30,7 @@ pub async fn transform(
     let mapping = documents.mapping().version;
     let targets = Targets::new(&[Generation { index: String::new(), mapping, phase: Phase::Serving }]);
     let materials = || Materials { documents, targets: &targets, shapes, now };
-    while let Some(built) = build(materials(), &groups, &mut tasks.writes, size).await {
+    while let Some(built) = build(materials(), &groups, &mut tasks.writes, size, || false).await {
         request(&built.bulk.lines);
     }
     Ok(())

@@ -4,47 +4,58 @@ use std::fmt::Display;
 
 use futures::future::join;
 
-use super::{Batch, brief};
+use super::{Batch, ROUND, brief};
 use crate::build::{Built, Bulk, MAX_BYTES, build};
 use crate::classify::{Answer, Class, answers, classify, failure};
 use crate::documents::{DetailLevel, Documents, Obstacle};
+use crate::group::after;
 use crate::ports::{Fault, Ports, Reply, Time};
 use crate::quarantine::Code;
 use crate::requests::send;
 use crate::task::{Blame, Event, Refused, Tasks, Write};
 
 impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
-    /// Sends every write once. Each request is sent while the next is built.
+    /// Sends writes, from the first on, until each was sent once or the time of the round is up. Each request is sent
+    /// while the next is built.
     pub(super) async fn write(&mut self) {
+        let until = after(self.context.ports.time().micros(), ROUND);
         let mut again = Vec::new();
-        let mut built = self.build().await;
+        let mut built = self.build(until).await;
         while let Some(next) = built {
             let bulk = self.handle_built(next);
             if bulk.writes.is_empty() {
-                built = self.build().await;
+                built = self.build(until).await;
                 continue;
             }
-            let (reply, next) = join(
-                send(&self.context, &bulk),
-                build(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size),
-            )
-            .await;
+            let (context, writes) = (&self.context, &mut self.tasks.writes);
+            let build = build(context.materials(), &self.groups, writes, self.size, || context.is_past(until));
+            let (reply, next) = join(send(context, &bulk), build).await;
             built = next;
             self.tally.bytes += bulk.lines.len();
             if let Err(bulk) = self.handle_reply(bulk, reply, &mut again) {
-                // The engine accepts no requests now, so the request that is already built is retried with the rest.
-                again.extend(bulk.writes);
-                again.extend(built.into_iter().flat_map(|built| self.handle_built(built).writes));
+                // The engine accepts no requests now. The next round begins with other writes, in case that this
+                // request is the cause.
+                let unsent = built.into_iter().flat_map(|built| self.handle_built(built).writes);
+                let later: Vec<_> = bulk.writes.into_iter().chain(unsent).collect();
+                self.retry_later(later);
                 break;
             }
         }
         self.tally.retried += again.len();
         self.retry |= !again.is_empty();
-        self.tasks.writes.extend(again);
+        // The earliest records of the batch go first, since the checkpoint is before the first that is not handled.
+        again.into_iter().rev().for_each(|write| self.tasks.writes.push_front(write));
     }
 
-    async fn build(&mut self) -> Option<Built<'a>> {
-        build(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size).await
+    fn retry_later(&mut self, writes: Vec<Write<'a>>) {
+        self.tally.retried += writes.len();
+        self.retry = true;
+        self.tasks.writes.extend(writes);
+    }
+
+    async fn build(&mut self, until: i64) -> Option<Built<'a>> {
+        let context = &self.context;
+        build(context.materials(), &self.groups, &mut self.tasks.writes, self.size, || context.is_past(until)).await
     }
 
     /// Ends the writes that could not be built. Returns the request with the others.

@@ -23,6 +23,7 @@ mod scenarios;
 mod schedule;
 mod search;
 mod seeds;
+mod slow_shapes;
 mod stopped_audits;
 mod sweeps;
 pub(crate) mod toy;

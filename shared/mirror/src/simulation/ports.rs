@@ -223,10 +223,10 @@ impl Items for Shared {
         let after = after.cloned();
         self.ask(Call::Scan, move |world, _| {
             let of_segment = |key: &Key| key.pk.len() % segment.of as usize == segment.number as usize;
-            let mut left = world.table.iter().filter(|(key, _)| of_segment(key) && Some(*key) > after.as_ref());
-            let page = left.next();
+            let left = world.table.iter().filter(|(key, _)| of_segment(key) && Some(*key) > after.as_ref());
+            let page: Vec<_> = left.take(world.scan_page.unwrap_or(1)).collect();
             let items = page.iter().map(|(_, item)| Item::new(json!(item).to_string())).collect();
-            Ok(Page { items, next: page.map(|(key, _)| key.clone()) })
+            Ok(Page { items, next: page.last().map(|(key, _)| (*key).clone()) })
         })
         .await
     }

@@ -12,7 +12,7 @@ use crate::sweep::{Swept, sweep_generations};
 use crate::work::{ProcessedBatch, process_batch};
 
 /// Deploys the release that raises the version, and publishes its index beside the one that serves.
-fn raised() -> Shared {
+pub(super) fn raised() -> Shared {
     let shared = serving();
     let mapping = LabelledLeaves.mapping();
     let index = index_name("toy", 2);

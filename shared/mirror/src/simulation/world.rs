@@ -45,6 +45,8 @@ pub(crate) struct World {
     pub(crate) created: i64,
     /// Whether pauses advance the clock. In a schedule it advances by other events.
     pub(crate) pauses_take_time: bool,
+    /// The number of items of a scan's page. One if it is not set.
+    pub(crate) scan_page: Option<usize>,
     /// Items that have no room for a revision.
     pub(crate) full: BTreeSet<Key>,
     /// The number of items that were read by key.
