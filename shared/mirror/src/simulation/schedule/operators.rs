@@ -102,13 +102,13 @@ impl Schedule {
             replaces: begins && self.choices.one_in(4),
             pause: PAUSE,
             accepts_quarantine: self.failed > 0 || self.choices.one_in(2),
-            audit: None,
+            audit: self.choices.one_in(2).then_some(Duration::from_secs(1)),
             patience: Duration::ZERO,
         };
         let number = self.start(Invocation::order(&self.shared, order))?;
         self.operator = Some(number);
         self.note(|_| format!("invocation {number} carries out {order:?}"));
-        self.shared.world().reached.count("order", if order.replaces { "replace" } else { goal_name(goal) });
+        self.shared.world().reached.count("order", order_name(order));
         self.poll(number).map(|()| true)
     }
 
@@ -170,8 +170,10 @@ impl Schedule {
     }
 }
 
-fn goal_name(goal: Goal) -> &'static str {
-    match goal {
+fn order_name(order: Rebuild) -> &'static str {
+    match order.goal {
+        _ if order.replaces => "replace",
+        Goal::Serve if order.audit.is_some() => "serve after an audit",
         Goal::Serve => "serve",
         Goal::Finish => "finish",
         Goal::RollBack => "roll back",
