@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -20,6 +21,10 @@ use crate::socket::sockets::Sockets;
 
 /// The maximum payload of Lambda in bytes, for request and response. Binary bodies are in base64.
 pub const PAYLOAD: usize = 6 * 1024 * 1024;
+
+/// The maximum size of the request line and the header values together in bytes ("Quotas for configuring and running an
+/// HTTP API", Amazon API Gateway Developer Guide).
+pub const MAX_HEAD: usize = 10_240;
 
 /// The time after which API Gateway stops waiting for a function.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
@@ -89,7 +94,9 @@ where
 {
     let id = uuid::Uuid::now_v7().to_string();
     let cross_origin = request.headers().contains_key(header::ORIGIN);
-    let mut response = if *request.method() == Method::OPTIONS {
+    let mut response = if head_bytes(&request) > MAX_HEAD {
+        message(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "Request Header Fields Too Large")
+    } else if *request.method() == Method::OPTIONS {
         preflight(cross_origin)
     } else {
         invoke(handle, request, &id, timeout).await
@@ -138,6 +145,13 @@ where
             message(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable")
         }
     }
+}
+
+/// Returns the size of a request line and the header values.
+fn head_bytes<B>(request: &Request<B>) -> usize {
+    let target = request.uri().path_and_query().map_or("", PathAndQuery::as_str);
+    let values: usize = request.headers().values().map(HeaderValue::len).sum();
+    request.method().as_str().len() + target.len() + "  HTTP/1.1".len() + values
 }
 
 /// Returns API Gateway's response to a CORS preflight.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
-use local::gateway::{Gateway, PAYLOAD};
+use local::gateway::{Gateway, MAX_HEAD, PAYLOAD};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -65,6 +65,24 @@ async fn bodies_have_lambdas_limit_and_binary_ones_what_base64_leaves() {
 }
 
 #[tokio::test]
+async fn request_line_and_header_values_have_api_gateways_limit() {
+    let (_gateway, url) = start().await;
+    let authority = url.strip_prefix("http://").unwrap();
+    let query = "x".repeat(web::MAX_QUERY);
+    let line = format!("GET /echo?{query} HTTP/1.1");
+    let rest = MAX_HEAD - line.len() - authority.len() - "close".len();
+    for (token, status) in [(rest, "HTTP/1.1 200"), (rest + 1, "HTTP/1.1 431")] {
+        let mut stream = TcpStream::connect(authority).await.unwrap();
+        let token = "t".repeat(token);
+        let head = format!("{line}\r\nhost: {authority}\r\nconnection: close\r\nauthorization: {token}\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with(status), "{status}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn panic_or_oversized_response_is_an_internal_server_error() {
     let (_gateway, url) = start().await;
     let error = (StatusCode::INTERNAL_SERVER_ERROR, r#"{"message":"Internal Server Error"}"#.to_owned());
@@ -84,6 +102,7 @@ async fn documented_responses_of_api_gateway_are_returned() {
     let answers = [
         client.get(format!("{url}/nowhere")).send().await,
         client.post(format!("{url}/echo")).body(large).send().await,
+        client.get(format!("{url}/echo?{}", "x".repeat(MAX_HEAD))).send().await,
         client.get(format!("{url}/panic")).send().await,
         client.get(format!("{url}/stuck")).send().await,
     ];

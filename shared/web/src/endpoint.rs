@@ -50,7 +50,7 @@ impl Endpoint {
     }
 
     /// Checks a request and returns the context of its handler, or the problem of the first check that fails: token,
-    /// ids in the path, size, content types, then the rest of the path, query, headers and body together.
+    /// ids in the path, sizes, content types, then the rest of the path, query, headers and body together.
     pub fn check(
         &self,
         request: http::Request<Bytes>,
@@ -67,13 +67,15 @@ impl Endpoint {
             // Such an id names nothing, so the response is that for an absent id.
             return Err(Problem::not_found());
         }
+        let query = parts.uri.query().unwrap_or("");
+        parameters::check_size(query)?;
         let body_type = self.check_size_and_type(&parts.headers, &body)?;
         let content_type = self.negotiate(&parts.headers)?;
 
         let mut faults = Faults(path_faults);
-        let pairs = faults.collect(parameters::pairs(parts.uri.query().unwrap_or("")));
-        let query = compiled(&self.query, self.route.query.as_ref(), formats)?;
-        let query = faults.collect(query.object(&pairs, formats));
+        let pairs = faults.collect(parameters::pairs(query));
+        let shape = compiled(&self.query, self.route.query.as_ref(), formats)?;
+        let query = faults.collect(shape.object(&pairs, formats));
         let if_match = faults.header(self.route.if_match, || Condition::parse(&parts.headers, &header::IF_MATCH));
         let if_none_match =
             faults.header(self.route.if_none_match, || Condition::parse(&parts.headers, &header::IF_NONE_MATCH));

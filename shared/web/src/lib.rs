@@ -70,6 +70,7 @@ pub use issuer::OwnIssuer;
 pub use metrics::{Audit, Batch};
 pub use order::Order;
 pub use page::{Limit, Page, PageQuery};
+pub use parameters::MAX_QUERY;
 pub use patch::Patch;
 pub use principal::{Known, Principal};
 pub use problem::{Kind, Problem};

@@ -3,9 +3,24 @@
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Number, Value};
 
-use crate::Fault;
 use crate::check::shortened;
 use crate::shape::{Parameter, Scalar};
+use crate::{Fault, Problem};
+
+/// The maximum size of a query string in bytes, without the cursor, which has at most some 2 KB. API Gateway refuses a
+/// request line and header values of more than 10 240 bytes together, and a client needs the rest for its token.
+pub const MAX_QUERY: usize = 5_000;
+
+/// Checks the size of a query string. The cursor does not count, so that each page of a list has the same limit.
+pub(crate) fn check_size(query: &str) -> Result<(), Problem> {
+    let counted = query.split('&').filter(|pair| !pair.starts_with("cursor="));
+    let bytes: usize = counted.map(|pair| pair.len().saturating_add(1)).sum();
+    if bytes.saturating_sub(1) <= MAX_QUERY {
+        return Ok(());
+    }
+    let detail = format!("The query string has more than {MAX_QUERY} bytes. Send fewer or shorter parameters.");
+    Err(Problem::bad_request(detail))
+}
 
 /// Returns the decoded names and values of a query string. `+` is a space; a name without `=` has an empty value.
 pub(crate) fn pairs(query: &str) -> (Vec<(String, String)>, Vec<Fault>) {

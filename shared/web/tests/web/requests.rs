@@ -6,7 +6,7 @@ use crate::zoo::{Zoo, json};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use serde_json::{Value, json};
-use web::RequestId;
+use web::{MAX_QUERY, RequestId};
 
 /// `place detail` of each fault of a problem, sorted.
 fn faults(response: &Response<Bytes>) -> Vec<String> {
@@ -62,6 +62,21 @@ async fn all_faults_of_a_query_are_reported_together() {
         "near must be a number (element 2)",
     ];
     assert_eq!(faults(&response), expected);
+}
+
+#[tokio::test]
+async fn query_above_its_maximum_size_is_refused_and_its_cursor_does_not_count() {
+    let zoo = Zoo::open();
+    let diets = |count: usize| vec!["diet=meat"; count].join("&");
+    let longest = diets(MAX_QUERY / 10);
+    let response = zoo.get(&format!("/zoo/animals/aviary?{longest}")).await;
+    assert_eq!(response.status(), StatusCode::OK);
+    let response = zoo.get(&format!("/zoo/animals/aviary?{longest}&diet=meat")).await;
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+    let expected = "The query string has more than 5000 bytes. Send fewer or shorter parameters.";
+    assert_eq!(json(&response)["detail"], expected);
+    let response = zoo.get(&format!("/zoo/animals/aviary?{longest}&cursor={}", "x".repeat(1000))).await;
+    assert!(faults(&response)[0].starts_with("cursor is not a cursor of this route"));
 }
 
 #[tokio::test]
