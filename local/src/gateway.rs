@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use table::{Trace, trace};
@@ -32,6 +32,28 @@ pub const TIMEOUT: Duration = Duration::from_secs(30);
 /// How much of an oversized body is read in bytes, so that its sender receives the response.
 const MAX_DRAINED: usize = 64 * 1024 * 1024;
 
+/// The address of every client. The gateway listens on this machine only.
+pub(crate) const CLIENT: &str = "127.0.0.1";
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// How the gateway passes a client's address on in `X-Forwarded-For`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForwardedFor {
+    /// The gateway appends the client's address to what the client sent, as API Gateway does.
+    #[default]
+    Appended,
+    /// The header is passed on as the client sent it, so that a test can send requests from several networks.
+    AsSent,
+}
+
+/// What differs between gateways.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    timeout: Duration,
+    forwarded_for: ForwardedFor,
+}
+
 /// A running gateway.
 #[derive(Debug)]
 pub struct Gateway {
@@ -49,18 +71,24 @@ impl Gateway {
     }
 
     /// Starts a gateway that opens sockets as well.
-    pub fn with_sockets<H, F>(listener: TcpListener, handle: H, sockets: Arc<Sockets>) -> std::io::Result<Self>
+    pub fn with_sockets<H, F>(
+        listener: TcpListener,
+        handle: H,
+        sockets: Arc<Sockets>,
+        forwarded_for: ForwardedFor,
+    ) -> std::io::Result<Self>
     where
         H: Fn(Request<Bytes>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response<Bytes>> + Send + 'static,
     {
+        let settings = Settings { timeout: TIMEOUT, forwarded_for };
         let answer = move |request| {
             let (sockets, handle) = (Arc::clone(&sockets), handle.clone());
             async move {
                 if sockets.is_for(&request) {
                     return sockets.open(request).await;
                 }
-                answer(handle, request, TIMEOUT).await
+                answer(handle, request, settings).await
             }
         };
         Ok(Self { server: Server::start(listener, answer)? })
@@ -72,7 +100,8 @@ impl Gateway {
         H: Fn(Request<Bytes>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response<Bytes>> + Send + 'static,
     {
-        let answer = move |request| answer(handle.clone(), request, timeout);
+        let settings = Settings { timeout, forwarded_for: ForwardedFor::Appended };
+        let answer = move |request| answer(handle.clone(), request, settings);
         Ok(Self { server: Server::start(listener, answer)? })
     }
 
@@ -87,7 +116,7 @@ impl Gateway {
 }
 
 /// Answers a request. Every origin may call, since the browser's own credentials are not involved.
-async fn answer<H, F>(handle: H, request: Request<Incoming>, timeout: Duration) -> Response<Full<Bytes>>
+async fn answer<H, F>(handle: H, request: Request<Incoming>, settings: Settings) -> Response<Full<Bytes>>
 where
     H: Fn(Request<Bytes>) -> F,
     F: Future<Output = Response<Bytes>> + Send + 'static,
@@ -99,7 +128,7 @@ where
     } else if *request.method() == Method::OPTIONS {
         preflight(cross_origin)
     } else {
-        invoke(handle, request, &id, timeout).await
+        invoke(handle, request, &id, settings).await
     };
     let headers = response.headers_mut();
     if cross_origin {
@@ -112,11 +141,12 @@ where
     response.map(Full::new)
 }
 
-async fn invoke<H, F>(handle: H, request: Request<Incoming>, id: &str, timeout: Duration) -> Response<Bytes>
+async fn invoke<H, F>(handle: H, request: Request<Incoming>, id: &str, settings: Settings) -> Response<Bytes>
 where
     H: Fn(Request<Bytes>) -> F,
     F: Future<Output = Response<Bytes>> + Send + 'static,
 {
+    let Settings { timeout, forwarded_for } = settings;
     let (mut parts, body) = request.into_parts();
     let limit = if is_text(&parts.headers) { PAYLOAD } else { PAYLOAD / 4 * 3 };
     let body = match collect(body, limit).await {
@@ -124,6 +154,10 @@ where
         Err(Unread::TooLarge) => return message(StatusCode::PAYLOAD_TOO_LARGE, "Request Entity Too Large"),
         Err(Unread::Broken) => return message(StatusCode::BAD_REQUEST, "Bad Request"),
     };
+    fold(&mut parts.headers);
+    if forwarded_for == ForwardedFor::Appended {
+        append_address(&mut parts.headers);
+    }
     parts.extensions.insert(RequestId(id.to_owned()));
     parts.extensions.insert(Deadline(Instant::now() + timeout));
     let sent = parts.headers.get(trace::HEADER).and_then(|header| header.to_str().ok()).and_then(Trace::read);
@@ -147,6 +181,31 @@ where
     }
 }
 
+/// Joins the values of each repeated header: cookies as in one field, all others by commas ("Working with AWS Lambda proxy
+/// integrations for HTTP APIs").
+fn fold(headers: &mut HeaderMap) {
+    let is_repeated = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
+    let repeated: Vec<HeaderName> = headers.keys().filter(is_repeated).cloned().collect();
+    for name in repeated {
+        let separator: &[u8] = if name == header::COOKIE { b"; " } else { b"," };
+        let values: Vec<&[u8]> = headers.get_all(&name).iter().map(HeaderValue::as_bytes).collect();
+        if let Ok(joined) = HeaderValue::from_bytes(&values.join(separator)) {
+            headers.insert(name, joined);
+        }
+    }
+}
+
+/// Appends the client's address to `X-Forwarded-For`.
+fn append_address(headers: &mut HeaderMap) {
+    let address = match headers.get(FORWARDED_FOR) {
+        Some(sent) => HeaderValue::from_bytes(&[sent.as_bytes(), b", ", CLIENT.as_bytes()].concat()),
+        None => Ok(HeaderValue::from_static(CLIENT)),
+    };
+    if let Ok(address) = address {
+        headers.insert(FORWARDED_FOR, address);
+    }
+}
+
 /// Returns the size of a request line and the header values.
 fn head_bytes<B>(request: &Request<B>) -> usize {
     let target = request.uri().path_and_query().map_or("", PathAndQuery::as_str);
@@ -167,7 +226,7 @@ fn preflight(cross_origin: bool) -> Response<Bytes> {
     response
 }
 
-fn put(headers: &mut HeaderMap, name: header::HeaderName, value: String) {
+fn put(headers: &mut HeaderMap, name: HeaderName, value: String) {
     if let Ok(value) = HeaderValue::try_from(value) {
         headers.insert(name, value);
     }

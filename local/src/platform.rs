@@ -34,7 +34,7 @@ use crate::engine::queues::Queues;
 use crate::engine::queues::messages::{DeadLetters, RETENTION, Settings};
 use crate::engine::secrets::Secrets;
 use crate::error::StartError;
-use crate::gateway::Gateway;
+use crate::gateway::{ForwardedFor, Gateway};
 use crate::identity::{self, Identity};
 use crate::install::{Cache, Tools};
 use crate::process::{Death, Process};
@@ -139,6 +139,7 @@ pub struct Options {
     /// until an operator rebuilds it.
     pub rebuilds: bool,
     pub sockets: socket::Settings,
+    pub forwarded_for: ForwardedFor,
     /// Wraps the engines of a system, for example with a recorder of its requests.
     pub through: fn(&System, &Arc<Engines>) -> Arc<Engines>,
     /// The lease of a background job.
@@ -195,6 +196,7 @@ impl Options {
             sources: source::Settings::default(),
             rebuilds: true,
             sockets: socket::Settings::default(),
+            forwarded_for: ForwardedFor::default(),
             through: |_, engines| Arc::clone(engines),
             lease: LEASE,
             limits: BTreeMap::new(),
@@ -268,7 +270,9 @@ impl Platform {
             Sources::start(&apps, &engines, settings, &state, objects_told, &queues.messages, dynoxide).await?;
         let sockets = Sockets::new(&apps, connections, &options.sockets, &settings.without);
         let sockets = Arc::new(sockets);
-        let gateway = Gateway::with_sockets(listener, gateway_of(&apps), Arc::clone(&sockets)).map_err(|error| {
+        let handle = gateway_of(&apps);
+        let gateway = Gateway::with_sockets(listener, handle, Arc::clone(&sockets), options.forwarded_for);
+        let gateway = gateway.map_err(|error| {
             StartError::new(format!("Starting the gateway failed: {error}"), "Check the machine's network settings")
         })?;
         let url = format!("http://{}", gateway.address());

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use ::mirror::{AUDIT, Marker, Repaired, repair_key};
 use ::parks::documents::{BucketShapes, Parks, SHAPE};
+use local::gateway::ForwardedFor;
 use local::identity::{ISSUER, Person};
 use local::platform::EVENT_LOG;
 use local::process::Process;
@@ -122,6 +123,8 @@ impl Cairn {
         options.sources.without = [setup.without.as_slice(), &[AUDIT]].concat();
         options.sources.mirror_timeout = setup.mirror_timeout.unwrap_or(options.sources.mirror_timeout);
         options.sockets = setup.sockets;
+        // Tests of limits send requests from several networks.
+        options.forwarded_for = ForwardedFor::AsSent;
         options.limits = setup.limits.into_iter().map(|(name, most)| (name.to_owned(), most)).collect();
         options.own_login = setup.own_login;
         options.issuers = ISSUERS.map(str::to_owned).to_vec();

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use table::schema::SOCKET_STAGE;
 
 use super::connections::Closing;
+use crate::gateway::CLIENT;
 
 /// The parts of a connection that all its events have.
 #[derive(Clone, Debug)]
@@ -19,9 +20,6 @@ pub struct Connected {
     /// The gateway's address.
     pub host: String,
 }
-
-/// The address of every client. The gateway listens on this machine only.
-const SOURCE_IP: &str = "127.0.0.1";
 
 impl Connected {
     /// Returns the event of a handshake.
@@ -78,7 +76,7 @@ impl Connected {
                 "connectedAt": self.at.as_millisecond(),
                 "requestTime": now.strftime("%d/%b/%Y:%H:%M:%S +0000").to_string(),
                 "requestTimeEpoch": now.as_millisecond(),
-                "identity": { "sourceIp": SOURCE_IP },
+                "identity": { "sourceIp": CLIENT },
                 "requestId": request,
                 "extendedRequestId": request,
                 "domainName": self.host,

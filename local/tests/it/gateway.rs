@@ -12,11 +12,18 @@ use tokio::sync::Notify;
 /// Notified when `/slow` is in progress.
 static SLOW_HAS_BEGUN: Notify = Notify::const_new();
 
-/// A made-up function: `/echo` returns the body, `/slow` takes a while, `/stuck` never ends, `/panic` panics, `/large`
+/// A made-up function: `/echo` returns the body, `/headers` the headers that begin with `x-` and the cookies, `/slow` takes a while, `/stuck` never ends, `/panic` panics, `/large`
 /// returns too much.
 async fn function(request: Request<Bytes>) -> Response<Bytes> {
     match request.uri().path() {
         "/echo" => Response::new(request.into_body()),
+        "/headers" => {
+            let sent = |name: &str| name.starts_with("x-") || name == "cookie";
+            let lines = request.headers().iter().filter(|(name, _)| sent(name.as_str()));
+            let lines: Vec<String> =
+                lines.map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
+            Response::new(Bytes::from(lines.join("\n")))
+        }
         "/slow" => {
             SLOW_HAS_BEGUN.notify_one();
             tokio::time::sleep(Duration::from_millis(300)).await;
@@ -80,6 +87,33 @@ async fn request_line_and_header_values_have_api_gateways_limit() {
         stream.read_to_string(&mut answer).await.unwrap();
         assert!(answer.starts_with(status), "{status}: {answer}");
     }
+}
+
+#[tokio::test]
+async fn repeated_headers_are_joined() {
+    let (_gateway, url) = start().await;
+    let mut request = reqwest::Client::new().get(format!("{url}/headers"));
+    for (name, value) in [("x-key", "a"), ("cookie", "b=1"), ("x-key", "c"), ("cookie", "d=2"), ("x-one", "e")] {
+        request = request.header(name, value);
+    }
+    let (_, headers) = parts(request.send().await.unwrap()).await;
+    for line in ["x-key: a,c", "cookie: b=1; d=2", "x-one: e"] {
+        assert!(headers.lines().any(|header| header == line), "{headers}");
+    }
+}
+
+#[tokio::test]
+async fn address_of_the_client_is_appended_to_what_it_sent() {
+    let (_gateway, url) = start().await;
+    let client = reqwest::Client::new();
+    let (_, headers) = parts(client.get(format!("{url}/headers")).send().await.unwrap()).await;
+    assert_eq!(headers, "x-forwarded-for: 127.0.0.1");
+    let mut request = client.get(format!("{url}/headers"));
+    for own in ["203.0.113.1", "203.0.113.2"] {
+        request = request.header("x-forwarded-for", own);
+    }
+    let (_, headers) = parts(request.send().await.unwrap()).await;
+    assert_eq!(headers, "x-forwarded-for: 203.0.113.1,203.0.113.2, 127.0.0.1");
 }
 
 #[tokio::test]
