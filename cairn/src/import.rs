@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use local::Progress;
 use local::identity::Identity;
-use reqwest::{Client, RequestBuilder};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 use table::Clock;
 
 use crate::failure::Failure;
+use crate::gateway::Gateway;
 use crate::show::Show;
 use crate::{StateFolder, running};
 
@@ -58,15 +57,11 @@ enum Unknown {
 const SENDING: &str = "file";
 const ROWS: &str = "rows";
 
-/// The interval at which the job is polled.
-const POLL: Duration = Duration::from_millis(250);
+/// The interval at which the job is polled, at first and later.
+const POLL: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 
-/// The gateway and the token of the requests.
-struct Gateway {
-    client: Client,
-    url: String,
-    token: String,
-}
+/// How long the job is polled often. A small file is imported by then.
+const SOON: Duration = Duration::from_secs(5);
 
 /// The response to a new import.
 #[derive(Deserialize)]
@@ -141,30 +136,16 @@ impl Import {
             "unknown": if matches!(self.unknown, Some(Unknown::Ignore)) { "ignore" } else { "refuse" },
         });
         progress.started(SENDING);
-        let announced = gateway.client.post(format!("{}/parks/imports", gateway.url)).json(&new);
-        let announced: Announced = read(announced.bearer_auth(&gateway.token)).await?;
-        let mut upload = gateway.client.put(&announced.link).body(file);
-        // The client sets the length itself.
-        for (name, value) in announced.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("content-length")) {
-            upload = upload.header(name, value);
-        }
-        send(upload).await?;
+        let announced: Announced = gateway.post("/parks/imports", &new).await?;
+        gateway.upload(&announced.link, &announced.headers, file).await?;
         progress.finished(SENDING, "sent");
 
-        progress.started(ROWS);
-        let url = format!("{}/parks/jobs/{}", gateway.url, announced.id);
-        let job = loop {
-            let job: Job = read(gateway.client.get(&url).bearer_auth(&gateway.token)).await?;
-            let Counts { total, done, failed } = job.counts;
-            progress.advanced(ROWS, done + failed, Some(total).filter(|total| *total > 0));
-            if !matches!(job.status.as_str(), "queued" | "running") {
-                progress.finished(ROWS, format!("{done} done, {failed} refused"));
-                break job;
-            }
-            tokio::time::sleep(POLL).await;
-        };
+        let job = watch(gateway, &announced.id, progress).await.map_err(|failure| {
+            let path = format!("/parks/jobs/{}", announced.id);
+            Failure::new(format!("{failure}\nThe import may still succeed: `GET {path}` shows its job."))
+        })?;
         if let Some(link) = &job.faults_link {
-            print(&read(gateway.client.get(link)).await?);
+            print(&gateway.follow(link, progress).await?);
         }
         match (job.status.as_str(), job.counts.failed) {
             ("succeeded", 0) => Ok(()),
@@ -190,11 +171,11 @@ impl Import {
             }
             None => Identity::open(&self.state.folder)?.token("import", &["parks-admin"], &Clock::system())?,
         };
-        Ok(Gateway { client: Client::new(), url, token })
+        Gateway::new(url, token)
     }
 
     fn format_by_name(&self) -> Option<Format> {
-        match self.file.extension()?.to_str()? {
+        match self.file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "geojson" | "json" => Some(Format::Geojson),
             "csv" => Some(Format::Csv),
             _ => None,
@@ -202,23 +183,21 @@ impl Import {
     }
 }
 
-/// Sends a request, and returns the body of a successful response.
-async fn send(request: RequestBuilder) -> Result<String, Failure> {
-    let response = request.send().await.map_err(Failure::new)?;
-    let status = response.status();
-    let body = response.text().await.map_err(Failure::new)?;
-    if status.is_success() {
-        return Ok(body);
+/// Polls a job until it has ended.
+async fn watch(gateway: &Gateway, id: &str, progress: &Progress) -> Result<Job, Failure> {
+    progress.started(ROWS);
+    let started = Instant::now();
+    loop {
+        let job: Job = gateway.get(&format!("/parks/jobs/{id}"), progress).await?;
+        let Counts { total, done, failed } = job.counts;
+        progress.advanced(ROWS, done + failed, Some(total).filter(|total| *total > 0));
+        if !matches!(job.status.as_str(), "queued" | "running") {
+            progress.finished(ROWS, format!("{done} done, {failed} refused"));
+            return Ok(job);
+        }
+        let [often, rarely] = POLL;
+        tokio::time::sleep(if started.elapsed() < SOON { often } else { rarely }).await;
     }
-    let problem = serde_json::from_str::<Value>(&body).ok();
-    let detail = problem.as_ref().and_then(|problem| problem.get("detail")?.as_str());
-    Err(Failure::new(format!("The gateway answered {status}: {}", detail.unwrap_or(&body))))
-}
-
-/// Sends a request, and parses the body of a successful response.
-async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Failure> {
-    let body = send(request).await?;
-    serde_json::from_str(&body).map_err(|error| Failure::new(format!("Reading a response failed: {error}.")))
 }
 
 /// Prints a line for each fault.

@@ -1,0 +1,171 @@
+//! Requests of a command to the gateway of a platform or of a deployment, and to its links.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use local::Progress;
+use reqwest::{Client, RequestBuilder, StatusCode, header};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::retrying::Retrying;
+
+/// The gateway and the token of the requests.
+#[derive(Debug)]
+pub struct Gateway {
+    client: Client,
+    url: String,
+    token: String,
+}
+
+/// How long a client waits for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a client waits for a response. The gateway itself answers within 30 s.
+const TIMEOUT: Duration = Duration::from_secs(40);
+
+/// How long a file may be on its way.
+const UPLOAD_TIMEOUT: Duration = Duration::from_mins(30);
+
+/// How long a read is tried again while it is throttled or the server is unavailable.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// The wait before a read is tried again, unless the server says how long.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// A request that failed.
+struct Unsuccessful {
+    failure: Failure,
+    /// The wait before the next attempt, which may succeed.
+    retry: Option<Duration>,
+}
+
+impl Gateway {
+    pub fn new(url: String, token: String) -> Result<Self, Failure> {
+        let client = Client::builder().connect_timeout(CONNECT_TIMEOUT).build().map_err(Failure::new)?;
+        Ok(Self { client, url, token })
+    }
+
+    /// Sends JSON once, and returns the response.
+    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Failure> {
+        let request = self.client.post(format!("{}{path}", self.url)).bearer_auth(&self.token).json(body);
+        let sent = send("The gateway", request.timeout(TIMEOUT)).await;
+        parse(&sent.map_err(|unsuccessful| unsuccessful.failure)?)
+    }
+
+    /// Sends a file to a signed link.
+    pub async fn upload(&self, link: &str, headers: &BTreeMap<String, String>, file: Vec<u8>) -> Result<(), Failure> {
+        let mut request = self.client.put(link).timeout(UPLOAD_TIMEOUT).body(file);
+        // The client sets the length itself.
+        for (name, value) in headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("content-length")) {
+            request = request.header(name, value);
+        }
+        send("S3", request).await.map(drop).map_err(|unsuccessful| unsuccessful.failure)
+    }
+
+    /// Reads a path, again and again while the gateway is unavailable.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str, progress: &Progress) -> Result<T, Failure> {
+        let request = || self.client.get(format!("{}{path}", self.url)).bearer_auth(&self.token);
+        parse(&patiently("The gateway", request, progress).await?)
+    }
+
+    /// Reads what a signed link leads to, again and again while S3 is unavailable.
+    pub async fn follow<T: DeserializeOwned>(&self, link: &str, progress: &Progress) -> Result<T, Failure> {
+        parse(&patiently("S3", || self.client.get(link), progress).await?)
+    }
+}
+
+async fn patiently(server: &str, request: impl Fn() -> RequestBuilder, progress: &Progress) -> Result<String, Failure> {
+    let end = Instant::now() + PATIENCE;
+    let retrying = Retrying::new(progress.clone());
+    loop {
+        let Unsuccessful { failure, retry } = match send(server, request().timeout(TIMEOUT)).await {
+            Ok(body) => return Ok(body),
+            Err(unsuccessful) => unsuccessful,
+        };
+        let left = end.saturating_duration_since(Instant::now());
+        let Some(wait) = retry.filter(|wait| *wait < left) else { return Err(failure) };
+        retrying.show(&failure.to_string(), left);
+        tokio::time::sleep(wait).await;
+    }
+}
+
+/// Sends a request, and returns the body of a successful response.
+async fn send(server: &str, request: RequestBuilder) -> Result<String, Unsuccessful> {
+    let silent = |error: reqwest::Error| {
+        let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+        Unsuccessful { failure: Failure::new(format!("{server} did not answer: {reason}")), retry: Some(RETRY) }
+    };
+    let response = request.send().await.map_err(silent)?;
+    let status = response.status();
+    let retry_after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    let body = response.text().await.map_err(silent)?;
+    if status.is_success() {
+        return Ok(body);
+    }
+    let may_succeed = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+    let wait = retry_after.map_or(RETRY, Duration::from_secs);
+    let failure = Failure::new(format!("{server} answered {status}: {}", reason(&body)));
+    Err(Unsuccessful { failure, retry: may_succeed.then_some(wait) })
+}
+
+/// Returns the reason of a refusal: the detail of a problem, the message of API Gateway, or that of an error of S3.
+fn reason(body: &str) -> String {
+    let problem = serde_json::from_str::<Value>(body).unwrap_or_default();
+    let detail = problem.get("detail").or_else(|| problem.get("message")).and_then(Value::as_str);
+    let message = || body.split_once("<Message>")?.1.split_once("</Message>").map(|(message, _)| message);
+    detail.or_else(message).unwrap_or(body).to_owned()
+}
+
+fn parse<T: DeserializeOwned>(body: &str) -> Result<T, Failure> {
+    serde_json::from_str(body).map_err(|error| Failure::new(format!("Reading a response failed: {error}.")))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Returns a gateway that answers each request with the next of these, without a body.
+    async fn answering(heads: &'static [&'static str]) -> Gateway {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            for head in heads {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut request = [0; 4096];
+                assert!(stream.read(&mut request).await.unwrap() > 0);
+                let answer = format!("HTTP/1.1 {head}\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}");
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        });
+        Gateway::new(url, "token".to_owned()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn throttled_and_failed_reads_are_tried_again() {
+        let heads = &["503 Service Unavailable\r\nretry-after: 0", "429 Too Many Requests\r\nretry-after: 0", "200 OK"];
+        let gateway = answering(heads).await;
+        let read: Value = gateway.get("/parks/jobs/1", &Progress::silent()).await.unwrap();
+        assert_eq!(read, serde_json::json!({}));
+    }
+
+    #[tokio::test]
+    async fn refused_read_is_not_tried_again() {
+        let gateway = answering(&["403 Forbidden", "200 OK"]).await;
+        let failure = gateway.get::<Value>("/parks/jobs/1", &Progress::silent()).await.unwrap_err();
+        assert_eq!(failure.to_string(), "The gateway answered 403 Forbidden: {}");
+    }
+
+    #[test]
+    fn reason_is_that_of_the_problem_the_gateway_or_s3() {
+        assert_eq!(reason(r#"{"title":"Forbidden","detail":"Not yours."}"#), "Not yours.");
+        assert_eq!(reason(r#"{"message":"Too Many Requests"}"#), "Too Many Requests");
+        let expired = "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>";
+        assert_eq!(reason(expired), "Request has expired");
+        assert_eq!(reason("<html>"), "<html>");
+    }
+}
