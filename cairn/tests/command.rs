@@ -443,6 +443,8 @@ mod tests {
         refused(folder.path(), &["local", "--port", "0"], "choose another folder with `--state`");
         refused(folder.path(), &["local", "reset"], "Stop it first");
         refused(other.path(), &["token", "parks-admin"], "Start one first with `cargo local`");
+        let missing = ["gazetteer", "--divisions", "missing.json", "--print"];
+        refused(other.path(), &missing, "Reading `missing.json` failed");
         drop(running);
 
         std::fs::write(folder.path().join(".cairn/state.json"), "torn").unwrap();

