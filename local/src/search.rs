@@ -1,6 +1,7 @@
 //! The search engine: the user's choice and its start.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use crate::engine::opensearch::{self, Lifetime};
 use crate::engine::osmem;
@@ -8,7 +9,7 @@ use crate::error::StartError;
 use crate::install::maven::Unavailable;
 use crate::install::{Cache, Tools};
 use crate::process::Process;
-use crate::progress::Progress;
+use crate::progress::{Progress, Stage};
 use crate::state::State;
 
 /// The search engine that the user has chosen.
@@ -47,6 +48,12 @@ impl FromStr for Choice {
     }
 }
 
+/// The stage in which a running engine is asked for a response.
+const CONNECTING: Stage = "search";
+
+/// How long a running engine may take to respond.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Starts the chosen engine, and downloads it first if necessary.
 pub async fn start(
     choice: &Choice,
@@ -56,7 +63,7 @@ pub async fn start(
     progress: &Progress,
 ) -> Result<Search, StartError> {
     match choice {
-        Choice::Url(url) => existing(url).await,
+        Choice::Url(url) => existing(url, RESPONSE_TIMEOUT, progress).await,
         Choice::Osmem => start_osmem(tools, cache, state, progress).await,
         Choice::OpenSearch | Choice::Best => match opensearch::RECIPE.install(tools, cache, progress).await {
             Ok(installed) => {
@@ -91,14 +98,17 @@ async fn start_osmem(tools: &Tools, cache: &Cache, state: &State, progress: &Pro
     Ok(Search { url, identity: None, process: Some(process) })
 }
 
-async fn existing(url: &str) -> Result<Search, StartError> {
-    let answer = reqwest::get(url).await.and_then(reqwest::Response::error_for_status);
-    answer.map_err(|error| {
+async fn existing(url: &str, timeout: Duration, progress: &Progress) -> Result<Search, StartError> {
+    progress.started(CONNECTING);
+    let ask = async || reqwest::Client::builder().timeout(timeout).build()?.get(url).send().await?.error_for_status();
+    ask().await.map_err(|error| {
+        let reason = if error.is_timeout() { format!("no response in {timeout:?}") } else { error.to_string() };
         StartError::new(
-            format!("Connecting to OpenSearch at {url} failed: {error}"),
+            format!("Connecting to OpenSearch at {url} failed: {reason}"),
             "Start it, or omit `--search` to start one here",
         )
     })?;
+    progress.finished(CONNECTING, url);
     Ok(Search { url: url.to_owned(), identity: Some(url.to_owned()), process: None })
 }
 
@@ -111,5 +121,13 @@ mod tests {
         assert_eq!("osmem".parse(), Ok(Choice::Osmem));
         assert_eq!("http://127.0.0.1:9200/".parse(), Ok(Choice::Url("http://127.0.0.1:9200".to_owned())));
         assert!("elastic".parse::<Choice>().is_err());
+    }
+
+    #[tokio::test]
+    async fn silent_engine_is_an_error_with_its_address() {
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", silent.local_addr().unwrap());
+        let error = existing(&url, Duration::from_millis(50), &Progress::silent()).await.unwrap_err();
+        assert_eq!(error.happened, format!("Connecting to OpenSearch at {url} failed: no response in 50ms"));
     }
 }
