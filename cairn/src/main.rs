@@ -22,6 +22,7 @@ mod running;
 mod sample_data;
 mod show;
 mod show_command;
+mod state_folder;
 mod status;
 mod sweep;
 mod system;
@@ -29,10 +30,10 @@ mod target;
 mod time;
 mod token;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
+use state_folder::StateFolder;
 
 /// Back ends on DynamoDB and OpenSearch: run them on this machine, and operate them.
 #[derive(Debug, Parser)]
@@ -74,14 +75,6 @@ enum Command {
     Show(show_command::ShowKey),
     /// Delete old tombstones from search now.
     Sweep(sweep::Sweep),
-}
-
-/// The state folder of a local platform.
-#[derive(Clone, Debug, Args)]
-struct StateFolder {
-    /// State folder of the local platform, with all its data.
-    #[arg(long = "state", value_name = "FOLDER", default_value = ".cairn", global = true)]
-    folder: PathBuf,
 }
 
 /// Exits quietly when the output is a closed pipe, as in `cairn status | head -1`. `println!` panics there.
