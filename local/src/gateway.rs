@@ -19,7 +19,8 @@ use web::{Deadline, RequestId, cors};
 use crate::listen::Server;
 use crate::socket::sockets::Sockets;
 
-/// The maximum payload of Lambda in bytes, for request and response. Binary bodies are in base64.
+/// The maximum payload of Lambda in bytes, for request and response. A text is a JSON string there, and all else is in
+/// base64.
 pub const PAYLOAD: usize = 6 * 1024 * 1024;
 
 /// The maximum size of the request line and the header values together in bytes ("Quotas for configuring and running an
@@ -148,10 +149,11 @@ where
 {
     let Settings { timeout, forwarded_for } = settings;
     let (mut parts, body) = request.into_parts();
-    let limit = if is_text(&parts.headers) { PAYLOAD } else { PAYLOAD / 4 * 3 };
+    let text = is_text(&parts.headers);
+    let limit = if text { PAYLOAD } else { PAYLOAD / 4 * 3 };
     let body = match collect(body, limit).await {
-        Ok(body) => body,
-        Err(Unread::TooLarge) => return message(StatusCode::PAYLOAD_TOO_LARGE, "Request Entity Too Large"),
+        Ok(body) if !text || string_bytes(&body) <= PAYLOAD => body,
+        Ok(_) | Err(Unread::TooLarge) => return message(StatusCode::PAYLOAD_TOO_LARGE, "Request Entity Too Large"),
         Err(Unread::Broken) => return message(StatusCode::BAD_REQUEST, "Bad Request"),
     };
     fold(&mut parts.headers);
@@ -168,7 +170,7 @@ where
         None => tokio::spawn(call),
     };
     match tokio::time::timeout(timeout, &mut task).await {
-        Ok(Ok(response)) if response.body().len() <= PAYLOAD => response,
+        Ok(Ok(response)) if payload_bytes(response.body()) <= PAYLOAD => response,
         Ok(Ok(_)) => {
             tracing::error!(id, "response exceeds the 6 MB limit of Lambda");
             message(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
@@ -246,6 +248,21 @@ fn is_text(headers: &HeaderMap) -> bool {
     let content_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let text = ["application/json", "application/javascript", "application/xml"];
     content_type.starts_with("text/") || text.contains(&content_type.as_str())
+}
+
+/// Returns the size of a response's body in the payload of Lambda.
+fn payload_bytes(body: &[u8]) -> usize {
+    if std::str::from_utf8(body).is_ok() { string_bytes(body) } else { body.len().div_ceil(3) * 4 }
+}
+
+/// Returns the size of a text as a JSON string, without its quotes.
+fn string_bytes(text: &[u8]) -> usize {
+    let escaped = |byte: &u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | b'\x08' | b'\x0c' => 2,
+        ..b' ' => r"\u0000".len(),
+        _ => 1,
+    };
+    text.iter().map(escaped).sum()
 }
 
 enum Unread {

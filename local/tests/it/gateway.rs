@@ -12,8 +12,9 @@ use tokio::sync::Notify;
 /// Notified when `/slow` is in progress.
 static SLOW_HAS_BEGUN: Notify = Notify::const_new();
 
-/// A made-up function: `/echo` returns the body, `/headers` the headers that begin with `x-` and the cookies, `/slow` takes a while, `/stuck` never ends, `/panic` panics, `/large`
-/// returns too much.
+/// A made-up function: `/echo` returns the body, `/headers` the headers that begin with `x-` and the cookies, `/slow`
+/// takes a while, `/stuck` never ends, `/panic` panics, `/large` returns too much, `/quotes` what is too much as a JSON
+/// string.
 async fn function(request: Request<Bytes>) -> Response<Bytes> {
     match request.uri().path() {
         "/echo" => Response::new(request.into_body()),
@@ -31,6 +32,7 @@ async fn function(request: Request<Bytes>) -> Response<Bytes> {
         }
         "/stuck" => std::future::pending().await,
         "/large" => Response::new(Bytes::from(vec![b'x'; PAYLOAD + 1])),
+        "/quotes" => Response::new(Bytes::from(vec![b'"'; PAYLOAD / 2 + 1])),
         "/panic" => panic!("as the test asks"),
         _ => web::app::not_found(),
     }
@@ -69,6 +71,15 @@ async fn bodies_have_lambdas_limit_and_binary_ones_what_base64_leaves() {
     assert_eq!(parts(send("application/json", PAYLOAD + 1).await.unwrap()).await, too_large);
     assert_eq!(parts(send("application/geo+json", PAYLOAD / 4 * 3 + 1).await.unwrap()).await, too_large);
     assert_eq!(parts(send("application/json", 40_000_000).await.unwrap()).await, too_large);
+}
+
+#[tokio::test]
+async fn escapes_of_a_text_count() {
+    let (_gateway, url) = start().await;
+    let client = reqwest::Client::new();
+    let send = |quotes: usize| client.post(format!("{url}/echo")).body(vec![b'"'; quotes]).send();
+    assert_eq!(send(PAYLOAD / 2).await.unwrap().status(), StatusCode::OK);
+    assert_eq!(send(PAYLOAD / 2 + 1).await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
 }
 
 #[tokio::test]
@@ -120,7 +131,7 @@ async fn address_of_the_client_is_appended_to_what_it_sent() {
 async fn panic_or_oversized_response_is_an_internal_server_error() {
     let (_gateway, url) = start().await;
     let error = (StatusCode::INTERNAL_SERVER_ERROR, r#"{"message":"Internal Server Error"}"#.to_owned());
-    for path in ["panic", "large"] {
+    for path in ["panic", "large", "quotes"] {
         assert_eq!(parts(reqwest::get(format!("{url}/{path}")).await.unwrap()).await, error, "{path}");
     }
 }
