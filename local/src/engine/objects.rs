@@ -12,6 +12,7 @@ use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s_fs::FileSystem;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
+use web::cors;
 
 use crate::error::StartError;
 use crate::failpoint;
@@ -76,8 +77,9 @@ async fn answer(
     stored: mpsc::UnboundedSender<Stored>,
     request: Request<Incoming>,
 ) -> Response<s3s::Body> {
+    let is_allowed = is_allowed(&request);
     if request.method() == Method::OPTIONS {
-        return with_cors(Response::new(s3s::Body::empty()));
+        return preflight(is_allowed);
     }
     let target = stores(request.method(), request.uri());
     let response = match service.call(request.map(s3s::Body::from)).await {
@@ -98,7 +100,7 @@ async fn answer(
         // While the platform stops, there is no receiver. The next start sends missed events.
         let _ = stored.send(Stored { bucket, key, size, entity_tag });
     }
-    with_cors(response)
+    if is_allowed { with_cors(response) } else { response }
 }
 
 /// Returns the object that a request stores if it succeeds, by a PUT or by completing a multipart upload.
@@ -121,11 +123,31 @@ fn entity_tag(headers: &HeaderMap) -> String {
     tag.trim_matches('"').to_owned()
 }
 
+/// Whether the buckets' CORS rules let a web page send this request, or the one that a preflight asks for.
+fn is_allowed(request: &Request<Incoming>) -> bool {
+    let headers = request.headers();
+    let asked = headers.get(header::ACCESS_CONTROL_REQUEST_METHOD).filter(|_| request.method() == Method::OPTIONS);
+    let method = asked.map_or(request.method().as_str().as_bytes(), HeaderValue::as_bytes);
+    headers.contains_key(header::ORIGIN) && cors::LINK_METHODS.iter().any(|allowed| allowed.as_bytes() == method)
+}
+
+/// Returns the response of S3 to a CORS preflight.
+fn preflight(is_allowed: bool) -> Response<s3s::Body> {
+    let mut response = Response::new(s3s::Body::empty());
+    if is_allowed {
+        return with_cors(response);
+    }
+    *response.status_mut() = StatusCode::FORBIDDEN;
+    response
+}
+
 /// Adds the headers of the buckets' CORS rules. Web pages use signed links, so every origin is allowed.
 fn with_cors(mut response: Response<s3s::Body>) -> Response<s3s::Body> {
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD, PUT"));
+    if let Ok(methods) = HeaderValue::try_from(cors::LINK_METHODS.join(", ")) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+    }
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*"));
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("ETag"));
     response

@@ -35,7 +35,7 @@ async fn signed_link_stores_an_object_once_and_sends_an_event() {
     let put = s3.put_object().bucket("toys").key("uploads/a b").if_none_match("*").presigned(lifetime()).await.unwrap();
     let http = reqwest::Client::new();
     let send = || {
-        let mut request = http.put(put.uri()).body("hello");
+        let mut request = http.put(put.uri()).header("origin", "https://map.example").body("hello");
         for (name, value) in put.headers() {
             request = request.header(name, value);
         }
@@ -57,6 +57,31 @@ async fn signed_link_stores_an_object_once_and_sends_an_event() {
     assert_eq!(http.get(get.uri().replace("a%20b", "c")).send().await.unwrap().status(), 403);
     let stranger = client(&objects.endpoint, "guess");
     assert!(stranger.put_object().bucket("toys").key("uploads/x").send().await.is_err());
+    objects.stop().await;
+}
+
+#[tokio::test]
+async fn page_may_get_and_put_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tell, _told) = mpsc::unbounded_channel();
+    let objects = Objects::start(folder.path(), ("local", "secret"), tell).await.unwrap();
+    objects.create_bucket("toys").unwrap();
+    let http = reqwest::Client::new();
+    let url = format!("{}/toys/a", objects.endpoint);
+    for (method, allowed) in [("GET", true), ("PUT", true), ("HEAD", false), ("DELETE", false)] {
+        let preflight = http.request(reqwest::Method::OPTIONS, &url).header("origin", "https://map.example");
+        let preflight = preflight.header("access-control-request-method", method).send().await.unwrap();
+        assert_eq!(preflight.status().as_u16(), if allowed { 200 } else { 403 }, "{method}");
+        assert_eq!(preflight.headers().contains_key("access-control-allow-origin"), allowed, "{method}");
+    }
+    for (method, origin, allowed) in [("GET", true, true), ("GET", false, false), ("HEAD", true, false)] {
+        let mut request = http.request(method.parse().unwrap(), &url);
+        if origin {
+            request = request.header("origin", "https://map.example");
+        }
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.headers().contains_key("access-control-allow-origin"), allowed, "{method} {origin}");
+    }
     objects.stop().await;
 }
 

@@ -1,7 +1,10 @@
-//! The CORS settings of every system, for API Gateway and the local gateway.
+//! The CORS settings of every system and its buckets, for AWS and the local platform.
 
 /// The methods that a page may use.
 pub const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/// The methods that a page may use at a signed link to a bucket.
+pub const LINK_METHODS: &[&str] = &["GET", "PUT"];
 
 /// The header fields that a page may send.
 pub const ALLOWED: &[&str] =

@@ -1,6 +1,7 @@
 //! The tables and buckets of a system. They stay when their stack is deleted.
 
 use table::schema::{Bucket, EXPIRES, EventSource, Projection, System, Table, failures_bucket};
+use web::cors;
 
 use super::function::Function;
 use super::names::{self, resource};
@@ -86,12 +87,13 @@ pub fn bucket(system: &System, bucket: &Bucket, functions: &[Function]) -> Node 
         properties.push(("NotificationConfiguration".to_owned(), map! { "LambdaConfigurations" => notified }));
     }
     // Web pages use signed links, too.
+    let methods: Vec<Node> = cors::LINK_METHODS.iter().map(|method| (*method).into()).collect();
     let rule = map! {
-        "AllowedMethods" => list!["GET", "PUT"],
+        "AllowedMethods" => methods,
         "AllowedOrigins" => reference("CorsOrigins"),
         "AllowedHeaders" => list!["*"],
         "ExposedHeaders" => list!["ETag"],
-        "MaxAge" => u64::from(web::cors::MAX_AGE),
+        "MaxAge" => u64::from(cors::MAX_AGE),
     };
     properties.push(("CorsConfiguration".to_owned(), map! { "CorsRules" => list![rule] }));
     kept("AWS::S3::Bucket", (!after.is_empty()).then_some(after), properties)
