@@ -113,9 +113,7 @@ fn put_events(log: &Mutex<File>, body: &[u8]) -> Result<Value, Refusal> {
     }
     let events: Vec<Result<Value, &str>> = entries.into_iter().map(Entry::event).collect();
     let lines: String = events.iter().flatten().map(|event| format!("{event}\n")).collect();
-    // One call, so that no event is half written where another process reads.
-    let written = log.lock().unwrap_or_else(PoisonError::into_inner).write_all(lines.as_bytes());
-    written.map_err(|error| Refusal {
+    append(log, lines.as_bytes()).map_err(|error| Refusal {
         status: StatusCode::INTERNAL_SERVER_ERROR,
         kind: "InternalException",
         message: error.to_string(),
@@ -126,6 +124,18 @@ fn put_events(log: &Mutex<File>, body: &[u8]) -> Result<Value, Refusal> {
     });
     let failed = events.iter().filter(|event| event.is_err()).count();
     Ok(json!({ "FailedEntryCount": failed, "Entries": entries.collect::<Vec<_>>() }))
+}
+
+/// Appends whole lines or nothing: on a full disk only a part may fit, to which the next line would be appended.
+fn append(log: &Mutex<File>, lines: &[u8]) -> std::io::Result<()> {
+    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+    let length = log.metadata()?.len();
+    // One call, so that no event is half written where another process reads.
+    let written = log.write_all(lines);
+    if written.is_err() {
+        let _ = log.set_len(length);
+    }
+    written
 }
 
 impl Entry {
