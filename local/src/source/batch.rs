@@ -5,8 +5,8 @@
 //! |---|---|
 //! | reports no failures | the batch is done |
 //! | reports failures | records before the first failure are done, the others are delivered again |
-//! | fails, times out, or returns an unreadable response | the batch is split in two halves, which are delivered in
-//! order |
+//! | fails, times out, or returns a response that is unreadable or names an unknown record | the batch is split in two
+//! halves, which are delivered in order |
 //! | fails on a single record | the record is delivered again |
 //!
 //! Records that still fail beyond the maximum age are discarded, and delivery continues with the next.
@@ -83,14 +83,13 @@ impl Batches {
             return Step::default();
         };
         let last = |records: &[Record]| records.last().map(|record| record.sequence_number.clone());
-        let failed = match &outcome {
-            Outcome::Reported(failures) if failures.is_empty() => None,
-            // An unknown record fails the whole batch.
-            Outcome::Reported(failures) => {
-                failures.iter().map(|failure| position(&batch, failure)).min().flatten().or(Some(0))
-            }
-            Outcome::Failed(_) => Some(0),
+        let positions = match &outcome {
+            Outcome::Reported(failures) => failures.iter().map(|failure| position(&batch, failure)).collect(),
+            Outcome::Failed(_) => None,
         };
+        // An unknown record fails the whole batch, as a function error does.
+        let is_complete = positions.is_none();
+        let failed = positions.map_or(Some(0), |known: Vec<usize>| known.into_iter().min());
         let Some(first) = failed else {
             self.failures = 0;
             return Step { done: last(&batch), given_up: Vec::new() };
@@ -109,7 +108,7 @@ impl Batches {
             done = last(&given_up);
         }
         let mut rest = later;
-        let whole = given_up.is_empty() && matches!(outcome, Outcome::Failed(_)) && rest.len() > 1;
+        let whole = given_up.is_empty() && is_complete && rest.len() > 1;
         if whole {
             let second = rest.split_off(rest.len().div_ceil(2));
             self.waiting.push_front(second);
@@ -226,12 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn report_of_an_unknown_record_fails_the_whole_batch() {
+    fn report_of_an_unknown_record_splits_the_batch() {
         let settings = Settings::default();
         let mut batches = Batches::cut(records(0..3), &settings);
         let step = batches.settle(failing(&["2", "none"]), Timestamp::now(), &settings);
         assert_eq!(step.done, None);
-        assert_eq!(numbers(batches.next().unwrap()), ["0", "1", "2"]);
+        let halves: Vec<_> = batches.waiting.iter().map(|batch| numbers(batch)).collect();
+        assert_eq!(halves, [vec!["0", "1"], vec!["2"]]);
     }
 
     #[test]

@@ -210,6 +210,22 @@ async fn partial_response_redelivers_records_from_the_first_failure() {
 }
 
 #[tokio::test]
+async fn response_with_an_unknown_record_bisects_the_batch() {
+    let world = World::new().await;
+    let function = Recorder::new(|records| match records {
+        [_] => ok(),
+        _ => Ok(json!({"batchItemFailures": [{"itemIdentifier": ""}]}).to_string()),
+    });
+    for key in ["a", "b"] {
+        world.put(key).await;
+    }
+    let source = world.source(&function, quick()).await;
+    source.caught_up().await;
+    assert_eq!(function.batches(), [vec!["a", "b"], vec!["a"], vec!["b"]]);
+    source.stop().await;
+}
+
+#[tokio::test]
 async fn failing_batch_is_bisected_and_its_failing_record_is_discarded_into_the_bucket() {
     let world = World::new().await;
     let function = Recorder::new(|records| {
