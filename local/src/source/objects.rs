@@ -10,7 +10,7 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 use table::Clock;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use super::{Function, MAX_TIMEOUT};
@@ -28,12 +28,19 @@ pub struct Notification<F> {
 
 /// Objects whose events have not been handled yet.
 #[derive(Clone, Debug)]
-pub struct Pending(watch::Receiver<u64>);
+pub struct Pending {
+    count: watch::Receiver<u64>,
+    /// Asks for a signal once all events that were sent before are counted.
+    ask: mpsc::UnboundedSender<oneshot::Sender<()>>,
+}
 
 impl Pending {
     /// Waits until the events of all objects stored so far are handled or discarded.
     pub async fn settled(&self) {
-        let mut pending = self.0.clone();
+        let (tell, counted) = oneshot::channel();
+        let _ = self.ask.send(tell);
+        let _ = counted.await;
+        let mut pending = self.count.clone();
         let _ = pending.wait_for(|pending| *pending == 0).await;
     }
 }
@@ -53,12 +60,19 @@ pub fn start<F: Function>(
     mut stop: watch::Receiver<bool>,
 ) -> (Pending, impl Future<Output = ()> + Send + use<F>) {
     let (count, pending) = watch::channel(0);
+    let (ask, mut asked) = mpsc::unbounded_channel::<oneshot::Sender<()>>();
     let run = async move {
         let mut running = JoinSet::new();
         loop {
             let object = tokio::select! {
-                object = stored.recv() => object,
+                // Events before questions, so that an answer means that all earlier ones are counted.
+                biased;
                 _ = stop.wait_for(|stop| *stop) => None,
+                object = stored.recv() => object,
+                Some(counted) = asked.recv() => {
+                    let _ = counted.send(());
+                    continue;
+                }
             };
             let Some(object) = object else { break };
             for notification in matching(&notifications, &object) {
@@ -75,7 +89,7 @@ pub fn start<F: Function>(
         }
         while running.join_next().await.is_some() {}
     };
-    (Pending(pending), run)
+    (Pending { count: pending, ask }, run)
 }
 
 /// Sends the events of all existing objects again, since some may have been lost with the process. Handlers ignore

@@ -149,3 +149,31 @@ async fn object_event_is_retried_after_a_failure_and_at_the_next_start() {
     assert_eq!((key.as_str(), size), ("uploads/1", 1));
     objects.stop().await;
 }
+
+#[tokio::test]
+async fn settled_waits_for_events_that_are_still_on_their_way() {
+    let (tell, told) = mpsc::unbounded_channel();
+    let function = Arc::new(Flaky { failures: Mutex::new(0), keys: Mutex::default() });
+    let notification = Notification {
+        bucket: "toys".to_owned(),
+        prefix: "uploads/",
+        function: Arc::clone(&function),
+        handler: "checkUpload",
+    };
+    let (stop, stopped) = watch::channel(false);
+    let (pending, run) = start(vec![notification], told, Clock::system(), stopped);
+    let running = tokio::spawn(run);
+    let stored =
+        |key: &str| Stored { bucket: "toys".to_owned(), key: key.to_owned(), size: 1, entity_tag: "t".to_owned() };
+    for key in ["uploads/1", "uploads/2"] {
+        tell.send(stored(key)).unwrap();
+    }
+    pending.settled().await;
+    let mut keys = function.keys.lock().unwrap().clone();
+    keys.sort();
+    assert_eq!(keys, ["uploads/1", "uploads/2"]);
+    stop.send(true).unwrap();
+    running.await.unwrap();
+    // Nothing answers any more.
+    pending.settled().await;
+}
