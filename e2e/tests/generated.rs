@@ -19,7 +19,7 @@ tests! { generated:
 
 const AT_ONCE: usize = 8;
 
-/// The longest path and query in bytes. The client sends at most 65 534, and API Gateway accepts less than 10 240.
+/// The longest path and query in bytes. The client sends at most 65 534, and the gateway refuses more than 10 240.
 const LONGEST_URL: usize = 60_000;
 
 /// The longest value in a path, in characters. A URL has room for four of them after encoding.

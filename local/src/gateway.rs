@@ -124,9 +124,7 @@ where
 {
     let id = uuid::Uuid::now_v7().to_string();
     let cross_origin = request.headers().contains_key(header::ORIGIN);
-    let mut response = if head_bytes(&request) > MAX_HEAD {
-        message(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "Request Header Fields Too Large")
-    } else if *request.method() == Method::OPTIONS {
+    let mut response = if *request.method() == Method::OPTIONS && head_bytes(&request) <= MAX_HEAD {
         preflight(cross_origin)
     } else {
         invoke(handle, request, &id, settings).await
@@ -148,6 +146,7 @@ where
     F: Future<Output = Response<Bytes>> + Send + 'static,
 {
     let Settings { timeout, forwarded_for } = settings;
+    let head = head_bytes(&request);
     let (mut parts, body) = request.into_parts();
     let text = is_text(&parts.headers);
     let limit = if text { PAYLOAD } else { PAYLOAD / 4 * 3 };
@@ -156,6 +155,10 @@ where
         Ok(_) | Err(Unread::TooLarge) => return message(StatusCode::PAYLOAD_TOO_LARGE, "Request Entity Too Large"),
         Err(Unread::Broken) => return message(StatusCode::BAD_REQUEST, "Bad Request"),
     };
+    // The body is read before, so that its sender receives the response.
+    if head > MAX_HEAD {
+        return message(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "Request Header Fields Too Large");
+    }
     fold(&mut parts.headers);
     if forwarded_for == ForwardedFor::Appended {
         append_address(&mut parts.headers);

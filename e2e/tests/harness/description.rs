@@ -28,6 +28,9 @@ struct Operation {
 /// The descriptions by the system's name.
 static ALL: RwLock<BTreeMap<String, &'static Description>> = RwLock::new(BTreeMap::new());
 
+/// The messages of the responses that API Gateway sends itself.
+const OF_THE_GATEWAY: [&str; 3] = ["Not Found", "Request Entity Too Large", "Request Header Fields Too Large"];
+
 impl Description {
     /// Whether a system's description is stored.
     pub fn is_kept(system: &str) -> bool {
@@ -47,9 +50,7 @@ impl Description {
         // API Gateway decodes paths before it matches and forwards them.
         let path = percent_decode_str(path.split('?').next().unwrap_or_default()).decode_utf8_lossy();
         let Some(operation) = description.operation(method, &path) else { return };
-        // API Gateway sends these responses itself.
-        if ["Not Found", "Request Entity Too Large"].iter().any(|message| answer.body == json!({ "message": message }))
-        {
+        if OF_THE_GATEWAY.iter().any(|message| answer.body == json!({ "message": message })) {
             return;
         }
         for name in operation.headers.get(&answer.status.to_string()).into_iter().flatten() {
