@@ -95,7 +95,9 @@ async fn patiently(server: &str, request: impl Fn() -> RequestBuilder, progress:
 async fn send(server: &str, request: RequestBuilder) -> Result<String, Unsuccessful> {
     let silent = |error: reqwest::Error| {
         let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-        Unsuccessful { failure: Failure::new(format!("{server} did not answer: {reason}")), retry: Some(RETRY) }
+        // No attempt succeeds with a URL that is not valid.
+        let retry = (!error.is_builder()).then_some(RETRY);
+        Unsuccessful { failure: Failure::new(format!("{server} did not answer: {reason}")), retry }
     };
     let response = request.send().await.map_err(silent)?;
     let status = response.status();
