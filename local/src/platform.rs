@@ -212,6 +212,7 @@ impl Platform {
     pub async fn start(options: Options, progress: &Progress) -> Result<Self, StartError> {
         let listener = listen(options.port).await?;
         let mut state = State::open(&options.state)?;
+        state.check_tables(options.dynamodb.name())?;
         let identity = Identity::open(&options.state)?;
         identity::issue_as(&options.state, &options.issuers)?;
 
@@ -220,6 +221,7 @@ impl Platform {
             search::start(&options.search, &options.tools, &options.cache, &state, progress),
             dynamodb::start(&options.dynamodb, &options.tools, &options.cache, &state, progress),
         )?;
+        state.set_tables(options.dynamodb.name())?;
         let objects = Objects::start(&state.path("objects"), CREDENTIALS, tell.clone()).await?;
         let queues = Queues::start(&state.path("queues.sqlite"), options.clock.clone()).await?;
         let event_bus = EventBus::start(&state.path(EVENT_LOG)).await?;
@@ -247,11 +249,18 @@ impl Platform {
             provision(&engines, &objects, &secrets, served.system).await?;
             dynamodb.index_scans(&engines.config, served.system).await?;
         }
-        let kept = state.has_search_engine(search.identity.as_deref());
+        let engine = search.identity.as_deref();
+        let kept = state.has_indexes(engine);
+        if !kept {
+            if matches!(options.search, Choice::Url(_)) && !state.knows_search_engine(engine) {
+                index::refuse_taken(&options.systems, &engines).await?;
+            }
+            state.begin_indexes(engine)?;
+        }
         for served in &options.systems {
             index::bring_up(served, &engines, kept, options.rebuilds, progress).await?;
         }
-        state.set_search_engine(search.identity.as_deref())?;
+        state.finish_indexes()?;
 
         let apps: Vec<Arc<App>> = options
             .systems

@@ -22,6 +22,11 @@ struct About {
     version: u32,
     /// The search engine to which the checkpoints refer.
     search: Option<String>,
+    /// Whether the indexes in the search engine may be incomplete.
+    #[serde(default)]
+    is_filling: bool,
+    /// The engine for DynamoDB that has the tables.
+    dynamodb: Option<String>,
 }
 
 /// The version of the folder's layout. Others are not supported.
@@ -38,7 +43,7 @@ impl State {
             Ok(text) => about(folder, &text)?,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 refuse_foreign_folder(folder)?;
-                About { version: VERSION, search: None }
+                About { version: VERSION, search: None, is_filling: false, dynamodb: None }
             }
             Err(error) => return Err(StartError::folder(folder, error)),
         };
@@ -59,13 +64,43 @@ impl State {
     }
 
     /// Whether the checkpoints refer to this search engine.
-    pub fn has_search_engine(&self, identity: Option<&str>) -> bool {
+    pub fn knows_search_engine(&self, identity: Option<&str>) -> bool {
         identity.is_some() && self.about.search.as_deref() == identity
     }
 
-    /// Saves that the checkpoints refer to this search engine.
-    pub fn set_search_engine(&mut self, identity: Option<&str>) -> Result<(), StartError> {
+    /// Whether the checkpoints refer to this search engine, and its indexes were complete at the last start.
+    pub fn has_indexes(&self, identity: Option<&str>) -> bool {
+        self.knows_search_engine(identity) && !self.about.is_filling
+    }
+
+    /// Saves that the indexes in this search engine are about to be created.
+    pub fn begin_indexes(&mut self, identity: Option<&str>) -> Result<(), StartError> {
         self.about.search = identity.map(str::to_owned);
+        self.about.is_filling = true;
+        self.keep_about()
+    }
+
+    /// Saves that the indexes are complete.
+    pub fn finish_indexes(&mut self) -> Result<(), StartError> {
+        self.about.is_filling = false;
+        self.keep_about()
+    }
+
+    /// Refuses an engine for DynamoDB other than the one with the tables, to which the objects, queues, checkpoints and
+    /// indexes belong.
+    pub fn check_tables(&self, engine: &str) -> Result<(), StartError> {
+        match &self.about.dynamodb {
+            Some(own) if own != engine => Err(StartError::new(
+                format!("The tables of the state folder `{}` are in {own}, not in {engine}", self.folder.display()),
+                "Choose the same engine with `--dynamodb`, or another folder with `--state`",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Saves that this engine for DynamoDB has the tables.
+    pub fn set_tables(&mut self, engine: &str) -> Result<(), StartError> {
+        self.about.dynamodb = Some(engine.to_owned());
         self.keep_about()
     }
 
@@ -180,14 +215,32 @@ mod tests {
     }
 
     #[test]
-    fn search_engine_is_saved() {
+    fn search_engine_is_saved_and_has_indexes_once_they_are_complete() {
         let folder = tempfile::tempdir().unwrap();
         let mut state = State::open(folder.path()).unwrap();
-        assert!(!state.has_search_engine(Some("opensearch")));
-        state.set_search_engine(Some("opensearch")).unwrap();
+        let engine = Some("opensearch");
+        assert!(!state.knows_search_engine(engine));
+        state.begin_indexes(engine).unwrap();
+        drop(state);
+        let mut state = State::open(folder.path()).unwrap();
+        assert!(state.knows_search_engine(engine) && !state.has_indexes(engine));
+        state.finish_indexes().unwrap();
         drop(state);
         let state = State::open(folder.path()).unwrap();
-        assert!(state.has_search_engine(Some("opensearch")));
-        assert!(!state.has_search_engine(Some("http://elsewhere")) && !state.has_search_engine(None));
+        assert!(state.has_indexes(engine));
+        assert!(!state.knows_search_engine(Some("http://elsewhere")) && !state.knows_search_engine(None));
+    }
+
+    #[test]
+    fn engine_without_the_tables_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = State::open(folder.path()).unwrap();
+        state.check_tables("dynoxide").unwrap();
+        state.set_tables("dynoxide").unwrap();
+        drop(state);
+        let state = State::open(folder.path()).unwrap();
+        state.check_tables("dynoxide").unwrap();
+        let error = state.check_tables("DynamoDB Local").unwrap_err();
+        assert!(error.happened.contains("are in dynoxide") && error.remedy.contains("--state"), "{error}");
     }
 }

@@ -28,6 +28,18 @@ pub enum Dynamodb {
     Url(String),
 }
 
+impl Dynamodb {
+    /// Returns the name of the engine with the tables.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Dynoxide => "dynoxide",
+            Self::InMemory => "memory",
+            Self::Local => "DynamoDB Local",
+            Self::Url(url) => url,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Running {
     /// The endpoint for the platform itself.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mirror::{Generations, Phase, Rebuild};
-use opensearch::indices::{IndicesExistsParts, IndicesRefreshParts};
+use opensearch::indices::{IndicesExistsParts, IndicesGetAliasParts, IndicesRefreshParts};
+use serde_json::Value;
 use table::Engines;
 
 use super::Served;
@@ -13,6 +14,25 @@ use crate::error::StartError;
 use crate::progress::Progress;
 
 const STAGE: &str = "index";
+
+/// Refuses a search engine in which an index of another platform serves a system of the same name. Each would take the
+/// readers from the other's index.
+pub(super) async fn refuse_taken(systems: &[Served], engines: &Engines) -> Result<(), StartError> {
+    let url = &engines.config.search;
+    for served in systems {
+        let alias = engines.config.search_name(served.system.name);
+        let holders = holders(engines, &alias).await.map_err(|reason| {
+            StartError::new(format!("Reading the alias `{alias}` at {url} failed: {reason}"), "Start again")
+        })?;
+        if !holders.is_empty() {
+            return Err(StartError::new(
+                format!("OpenSearch at {url} has `{alias}` of another platform: {}", holders.join(", ")),
+                "Choose another one with `--search`. If it is left from a state folder that was deleted, delete it first",
+            ));
+        }
+    }
+    Ok(())
+}
 
 /// Creates the index of a system, or creates it again if it is lost or has another mapping. `kept` means that the search
 /// engine is the same as at the last start. An index with the mapping of the release before is only created again if
@@ -86,7 +106,8 @@ fn is_raised(served: &Served, generations: &Generations, rebuilds: bool) -> bool
     generations.written.iter().any(|generation| generation.mapping != own && Some(generation.mapping) != previous)
 }
 
-/// Whether every written index exists. The engine's folder may have been deleted.
+/// Whether every written index exists, and readers search one of them if one serves. The engine's folder may have been
+/// deleted, or the readers' alias changed by others.
 async fn serves(engines: &Engines, generations: &Generations) -> bool {
     let Ok(search) = engines.search() else { return false };
     for generation in &generations.written {
@@ -96,7 +117,28 @@ async fn serves(engines: &Engines, generations: &Generations) -> bool {
             return false;
         }
     }
-    true
+    // A rebuild that was stopped while it moved the alias is left to its operator.
+    let is_searched = |holder: &String| {
+        generations.written.iter().any(|generation| generation.is_filled() && generation.index == *holder)
+    };
+    generations.of(Phase::Serving).is_none()
+        || holders(engines, &generations.alias)
+            .await
+            .is_ok_and(|holders| !holders.is_empty() && holders.iter().all(is_searched))
+}
+
+/// Returns the indexes that an alias names.
+async fn holders(engines: &Engines, alias: &str) -> Result<Vec<String>, String> {
+    let search = engines.search().map_err(|error| error.to_string())?;
+    let sent = search.indices().get_alias(IndicesGetAliasParts::Index(&[alias])).send().await;
+    let response = sent.map_err(|error| error.to_string())?;
+    match response.status_code().as_u16() {
+        200 => {}
+        404 => return Ok(Vec::new()),
+        status => return Err(format!("the status is {status}")),
+    }
+    let holders: Value = response.json().await.map_err(|error| error.to_string())?;
+    Ok(holders.as_object().into_iter().flat_map(|holders| holders.keys().cloned()).collect())
 }
 
 /// Refreshes the index of a system.

@@ -169,6 +169,66 @@ async fn changed_mapping_fills_search_again_from_the_table() {
     platform.stop().await;
 }
 
+/// A start fills an index again unless readers search it, since everything else looks as if it served.
+#[tokio::test]
+async fn moved_readers_alias_is_noticed_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_engine, search) = lasting_search(folder.path()).await;
+    let state = folder.path().join("state");
+    let platform = start(&state, search.clone()).await.unwrap();
+    put(&platform, "kite").await;
+    let url = platform.engines.config.search.clone();
+    platform.stop().await;
+    let client = reqwest::Client::new();
+    assert!(
+        client.put(format!("{url}/other")).json(&serde_json::json!({})).send().await.unwrap().status().is_success()
+    );
+    let actions = serde_json::json!({ "actions": [
+        { "add": { "index": "other", "alias": "toys" } },
+        { "remove": { "index": "toys-000001", "alias": "toys" } },
+    ] });
+    let moved = client.post(format!("{url}/_aliases")).json(&actions).send().await.unwrap();
+    assert!(moved.status().is_success());
+
+    let platform = start(&state, search).await.unwrap();
+    assert_eq!(indexes(&platform).await, ["toys-000002"]);
+    assert_eq!(found(&platform).await, ["kite"]);
+    platform.stop().await;
+}
+
+#[tokio::test]
+async fn search_engine_with_the_index_of_another_platform_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_engine, search) = lasting_search(folder.path()).await;
+    let platform = start(&folder.path().join("state"), search.clone()).await.unwrap();
+    put(&platform, "kite").await;
+    let error = start(&folder.path().join("other"), search.clone()).await.unwrap_err();
+    assert!(error.happened.contains("`toys` of another platform: toys-000001"), "{error}");
+    assert!(error.remedy.contains("--search"), "{error}");
+    assert_eq!(found(&platform).await, ["kite"]);
+    platform.stop().await;
+    // Its own platform knows the index.
+    start(&folder.path().join("state"), search).await.unwrap().stop().await;
+}
+
+#[tokio::test]
+async fn other_engine_for_dynamodb_needs_another_state_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_engine, search) = lasting_search(folder.path()).await;
+    let state = folder.path().join("state");
+    let platform = start(&state, search.clone()).await.unwrap();
+    put(&platform, "kite").await;
+    platform.stop().await;
+    let options =
+        Options { search: search.clone(), dynamodb: Dynamodb::InMemory, ..Options::new(vec![served()], &state) };
+    let error = Platform::start(options, &Progress::silent()).await.unwrap_err();
+    assert!(error.happened.contains("are in dynoxide") && error.remedy.contains("--state"), "{error}");
+    let platform = start(&state, search).await.unwrap();
+    assert_eq!(indexes(&platform).await, ["toys-000001"]);
+    assert_eq!(found(&platform).await, ["kite"]);
+    platform.stop().await;
+}
+
 /// The commands of its operator need a running platform.
 #[tokio::test]
 async fn paused_rebuild_without_a_serving_index_ends_with_the_next_start() {
