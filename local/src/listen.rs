@@ -1,11 +1,15 @@
-//! An HTTP/1.1 server with graceful shutdown.
+//! An HTTP/1.1 server of this machine, with graceful shutdown.
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::uri::Authority;
+use http::{HeaderMap, StatusCode, header};
+use http_body_util::{Either, Full};
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -27,13 +31,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server that answers every request by `handle`.
+    /// Starts a server that answers every request to this machine by `handle`.
     pub fn start<H, F, B>(listener: TcpListener, handle: H) -> std::io::Result<Self>
     where
         H: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
         F: Future<Output = Response<B>> + Send + 'static,
-        B: Body + Send + 'static,
-        B::Data: Send,
+        B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let address = listener.local_addr()?;
@@ -53,8 +56,7 @@ async fn accept<H, F, B>(listener: TcpListener, handle: H, mut stopped: watch::R
 where
     H: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
     F: Future<Output = Response<B>> + Send + 'static,
-    B: Body + Send + 'static,
-    B::Data: Send,
+    B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let mut connections = JoinSet::new();
@@ -83,14 +85,18 @@ async fn serve<H, F, B>(stream: TcpStream, handle: H, mut stopped: watch::Receiv
 where
     H: Fn(Request<Incoming>) -> F,
     F: Future<Output = Response<B>>,
-    B: Body + Send + 'static,
-    B::Data: Send,
+    B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let _ = stream.set_nodelay(true);
-    let service = service_fn(move |request| {
-        let answer = handle(request);
-        async move { Ok::<_, Infallible>(answer.await) }
+    let service = service_fn(move |request: Request<Incoming>| {
+        let answer = is_local(request.headers()).then(|| handle(request));
+        async move {
+            Ok::<_, Infallible>(match answer {
+                Some(answer) => answer.await.map(Either::Left),
+                None => forbidden().map(Either::Right),
+            })
+        }
     });
     let connection = http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
     let connection = connection.with_upgrades();
@@ -105,6 +111,39 @@ where
     }
 }
 
+/// Whether the `Host` is a name of this machine or an address. Other names can belong to a web page that has let its name
+/// point to this machine ("DNS rebinding") in order to read the responses.
+fn is_local(headers: &HeaderMap) -> bool {
+    // Browsers always send it.
+    let Some(host) = headers.get(header::HOST) else { return true };
+    let Ok(host) = Authority::try_from(host.as_bytes()) else { return false };
+    let name = host.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost") || name.parse::<IpAddr>().is_ok()
+}
+
+fn forbidden() -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from("Use `localhost` or `127.0.0.1` as the host.\n"));
+    *response.status_mut() = StatusCode::FORBIDDEN;
+    response
+}
+
 async fn stop_requested(stopped: &mut watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stop| *stop).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_and_addresses_of_machines_are_local() {
+        let is_local = |host: &'static str| is_local(&HeaderMap::from_iter([(header::HOST, host.parse().unwrap())]));
+        for host in ["localhost", "LOCALHOST:8080", "toys.localhost:80", "127.0.0.1:1", "10.0.0.1", "[::1]:8080"] {
+            assert!(is_local(host), "{host}");
+        }
+        for host in ["evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example", "a b"] {
+            assert!(!is_local(host), "{host}");
+        }
+        assert!(super::is_local(&HeaderMap::new()));
+    }
 }

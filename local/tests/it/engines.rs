@@ -172,6 +172,27 @@ async fn scan_past_the_platform_gets_short_pages_by_an_index() {
     dynoxide.stop().await;
 }
 
+/// Web pages can send requests to any port of the machine, and dynoxide would let each page read the response.
+#[tokio::test]
+async fn endpoint_of_dynamodb_is_closed_to_web_pages() {
+    let dynoxide = Dynoxide::start(None).await.unwrap();
+    let client = reqwest::Client::new();
+    let list = |origin: Option<&str>| {
+        let request = client.post(&dynoxide.front).header("x-amz-target", "DynamoDB_20120810.ListTables");
+        let request = request.header("content-type", "application/x-amz-json-1.0").body("{}");
+        origin.into_iter().fold(request, |request, origin| request.header("origin", origin)).send()
+    };
+    let preflight = client.request(reqwest::Method::OPTIONS, &dynoxide.front).header("origin", "https://evil.example");
+    let preflight = preflight.header("access-control-request-method", "POST").send().await.unwrap();
+    for answer in [preflight, list(Some("https://evil.example")).await.unwrap()] {
+        assert_eq!(answer.status(), 403);
+        assert!(!answer.headers().contains_key("access-control-allow-origin"), "{answer:?}");
+    }
+    let listed = list(None).await.unwrap();
+    assert!(!listed.headers().contains_key("access-control-allow-origin"), "{listed:?}");
+    dynoxide.stop().await;
+}
+
 fn plan(file: &Path, query: &str) -> String {
     let connection = rusqlite::Connection::open(file).unwrap();
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();

@@ -199,10 +199,10 @@ async fn malformed_http_does_not_affect_other_requests() {
     let malformed: [&[u8]; 6] = [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"GET\r\n\r\n",
-        b"GET /\xff\xfe HTTP/1.1\r\nhost: x\r\n\r\n",
-        b"POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n",
-        b"POST /echo HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
-        b"OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n",
+        b"GET /\xff\xfe HTTP/1.1\r\nhost: localhost\r\n\r\n",
+        b"POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n",
+        b"POST /echo HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"OPTIONS * HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
     ];
     for bytes in malformed {
         let mut stream = TcpStream::connect(gateway.address()).await.unwrap();
@@ -213,4 +213,15 @@ async fn malformed_http_does_not_affect_other_requests() {
         assert!(!answer.starts_with(b"HTTP/1.1 5"), "{}", String::from_utf8_lossy(&answer));
     }
     assert_eq!(reqwest::get(format!("{url}/echo")).await.unwrap().status(), StatusCode::OK);
+}
+
+/// A page can let its own name point to this machine, and its script would read the responses.
+#[tokio::test]
+async fn request_for_another_host_is_refused() {
+    let (_gateway, url) = start().await;
+    let client = reqwest::Client::new();
+    for (host, status) in [("evil.example", 403), ("localhost:1", 200), ("toys.localhost", 200)] {
+        let answer = client.get(format!("{url}/echo")).header("host", host).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{host}");
+    }
 }

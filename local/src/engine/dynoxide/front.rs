@@ -1,5 +1,6 @@
 //! A proxy before dynoxide that adds a `Limit` to scans and queries with none or a larger one. DynamoDB may end a page
-//! anywhere, so callers continue at `LastEvaluatedKey` in any case.
+//! anywhere, so callers continue at `LastEvaluatedKey` in any case. It refuses web pages, which the engine would let read
+//! and write every table, as DynamoDB has no CORS and the engine checks no signature.
 
 use std::net::Ipv4Addr;
 
@@ -28,14 +29,13 @@ impl Front {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         // The engine has no TLS, so the machine's root certificates need not be read.
         let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().map_err(std::io::Error::other)?;
-        let answer = move |request| {
+        let answer = move |request: Request<Incoming>| {
             let (client, engine) = (client.clone(), engine.clone());
             async move {
-                forward(&client, &engine, request).await.unwrap_or_else(|why| {
-                    let mut failed = Response::new(Full::from(why));
-                    *failed.status_mut() = StatusCode::BAD_GATEWAY;
-                    failed
-                })
+                if request.headers().contains_key(header::ORIGIN) {
+                    return refusal(StatusCode::FORBIDDEN, "Web pages cannot use this endpoint.\n");
+                }
+                forward(&client, &engine, request).await.unwrap_or_else(|why| refusal(StatusCode::BAD_GATEWAY, why))
             }
         };
         Ok(Self(Server::start(listener, answer)?))
@@ -50,6 +50,12 @@ impl Front {
     }
 }
 
+fn refusal(status: StatusCode, why: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(why.into()));
+    *response.status_mut() = status;
+    response
+}
+
 async fn forward(
     client: &reqwest::Client,
     engine: &str,
@@ -61,7 +67,7 @@ async fn forward(
     let body = if is_list(&parts.headers) { limited(&body).unwrap_or(body) } else { body };
     let sent = client.request(parts.method, format!("{engine}{path}")).headers(end_to_end(parts.headers)).body(body);
     let answer = sent.send().await.map_err(|error| error.to_string())?;
-    let (status, headers) = (answer.status(), end_to_end(answer.headers().clone()));
+    let (status, headers) = (answer.status(), without_cors(end_to_end(answer.headers().clone())));
     let mut response = Response::new(Full::new(answer.bytes().await.map_err(|error| error.to_string())?));
     *response.status_mut() = status;
     *response.headers_mut() = headers;
@@ -92,6 +98,12 @@ fn end_to_end(mut headers: HeaderMap) -> HeaderMap {
     for name in [header::CONNECTION, header::CONTENT_LENGTH, header::HOST, header::TRANSFER_ENCODING, header::EXPECT] {
         headers.remove(name);
     }
+    headers
+}
+
+/// Removes the permission for web pages to read the response.
+fn without_cors(mut headers: HeaderMap) -> HeaderMap {
+    headers.remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
     headers
 }
 
