@@ -210,9 +210,10 @@ impl Options {
 impl Platform {
     /// Starts the platform. When it returns, the gateway serves and search is up to date with the tables.
     pub async fn start(options: Options, progress: &Progress) -> Result<Self, StartError> {
-        let listener = listen(options.port).await?;
+        // A platform that runs on the same folder usually has the port, too.
         let mut state = State::open(&options.state)?;
         state.check_tables(options.dynamodb.name())?;
+        let listener = listen(options.port).await?;
         let identity = Identity::open(&options.state)?;
         identity::issue_as(&options.state, &options.issuers)?;
 

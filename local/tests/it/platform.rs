@@ -341,8 +341,11 @@ async fn port_or_folder_in_use_is_an_error_that_says_what_to_do() {
     let options = Options { port, search: Choice::Osmem, ..Options::new(vec![served()], other.path()) };
     let error = Platform::start(options, &Progress::silent()).await.unwrap_err();
     assert!(error.happened.contains("is in use") && error.remedy.contains("--port"), "{error}");
-    let error = start(folder.path(), Choice::Osmem).await.unwrap_err();
-    assert!(error.happened.contains("Another cairn") && error.remedy.contains("--state"), "{error}");
+    for port in [0, port] {
+        let options = Options { port, search: Choice::Osmem, ..Options::new(vec![served()], folder.path()) };
+        let error = Platform::start(options, &Progress::silent()).await.unwrap_err();
+        assert!(error.happened.contains("Another cairn") && error.remedy.contains("--state"), "{error}");
+    }
     platform.stop().await;
 }
 
