@@ -85,8 +85,12 @@ fn limits(text: &str) -> Result<BTreeMap<String, u32>, String> {
 impl Local {
     pub async fn run(self) -> Result<(), Failure> {
         if let Some(Command::Reset) = self.command {
-            local::state::reset(&self.state.folder)?;
-            println!("The state folder `{}` was deleted.", self.state.folder.display());
+            let folder = self.state.folder.display();
+            if local::state::reset(&self.state.folder)? {
+                println!("The state folder `{folder}` was deleted.");
+            } else {
+                println!("There is no state folder `{folder}`.");
+            }
             return Ok(());
         }
         log::start(&self.state.folder)?;

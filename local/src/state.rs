@@ -1,6 +1,6 @@
 //! The state folder of a platform, with its data, checkpoints, keys and logs.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -33,16 +33,22 @@ struct About {
 const VERSION: u32 = 1;
 const ABOUT: &str = "state.json";
 const LOCK: &str = "lock";
+const PARTIAL: &str = "state.partial";
 
 impl State {
-    /// Opens or creates the folder.
+    /// Opens the folder, or creates one that only its owner can read.
     pub fn open(folder: &Path) -> Result<Self, StartError> {
-        std::fs::create_dir_all(folder).map_err(|error| StartError::folder(folder, error))?;
+        if folder.to_str().is_none() {
+            return Err(StartError::new(
+                format!("The name of the state folder `{}` is not UTF-8", folder.display()),
+                "Choose another folder with `--state`",
+            ));
+        }
+        create_private(folder).map_err(|error| StartError::folder(folder, error))?;
         let lock = lock(folder)?;
         let about = match std::fs::read(folder.join(ABOUT)) {
             Ok(text) => about(folder, &text)?,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                refuse_foreign_folder(folder)?;
                 About { version: VERSION, search: None, is_filling: false, dynamodb: None }
             }
             Err(error) => return Err(StartError::folder(folder, error)),
@@ -105,28 +111,64 @@ impl State {
     }
 
     fn keep_about(&self) -> Result<(), StartError> {
-        let partial = self.path("state.partial");
+        let partial = self.path(PARTIAL);
         let write = || {
-            std::fs::write(&partial, serde_json::to_vec(&self.about)?)?;
+            let mut file = File::create(&partial)?;
+            file.write_all(&serde_json::to_vec(&self.about)?)?;
+            // Otherwise a power cut could leave an empty file.
+            file.sync_all()?;
             std::fs::rename(&partial, self.path(ABOUT))
         };
         write().map_err(|error| StartError::folder(&self.folder, error))
     }
 }
 
-/// Deletes a state folder. Refuses any other folder.
-pub fn reset(folder: &Path) -> Result<(), StartError> {
+/// Deletes a state folder, and returns whether there was one. Refuses any other folder. If `folder` is a link, the folder
+/// to which it leads stays, empty.
+pub fn reset(folder: &Path) -> Result<bool, StartError> {
     if !folder.exists() {
-        return Ok(());
+        return Ok(false);
     }
     let _lock = lock(folder)?;
-    if !folder.join(ABOUT).exists() {
-        refuse_foreign_folder(folder)?;
-    }
-    std::fs::remove_dir_all(folder).map_err(|error| StartError::folder(folder, error))
+    // Without the slash at its end, which would name the folder to which the link leads.
+    let is_link = folder.components().collect::<PathBuf>().is_symlink();
+    let folder = &folder.canonicalize().map_err(|error| StartError::folder(folder, error))?;
+    let delete = || {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_name() == ABOUT || entry.file_name() == LOCK {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                std::fs::remove_dir_all(entry.path())?;
+            } else {
+                std::fs::remove_file(entry.path())?;
+            }
+        }
+        // They come last, since they tell a reset that follows an interrupted one that the folder is Cairn's.
+        for name in [ABOUT, LOCK] {
+            match std::fs::remove_file(folder.join(name)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        if is_link { Ok(()) } else { std::fs::remove_dir(folder) }
+    };
+    delete().map_err(|error| StartError::folder(folder, error))?;
+    Ok(true)
 }
 
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Locks a state folder. Leaves a folder of others as it is.
 fn lock(folder: &Path) -> Result<File, StartError> {
+    refuse_foreign_folder(folder)?;
     let path = folder.join(LOCK);
     let failed = |error: std::io::Error| StartError::folder(&path, error);
     let mut file =
@@ -159,21 +201,37 @@ fn about(folder: &Path, text: &[u8]) -> Result<About, StartError> {
     ))
 }
 
-/// Refuses a folder with files of others, so that it is neither filled nor deleted.
+/// Refuses a folder with files of others, so that it is neither filled nor deleted. A start or a reset that was
+/// interrupted may leave a folder without its metadata.
 fn refuse_foreign_folder(folder: &Path) -> Result<(), StartError> {
-    let entries = std::fs::read_dir(folder).map_err(|error| StartError::folder(folder, error))?;
-    let foreign = entries.filter_map(Result::ok).find(|entry| entry.file_name() != LOCK);
-    match foreign {
-        None => Ok(()),
-        Some(foreign) => Err(StartError::new(
-            format!(
-                "`{}` is not a state folder of Cairn: it contains `{}`",
-                folder.display(),
-                foreign.file_name().display()
-            ),
-            "Choose an empty or a new folder with `--state`",
-        )),
+    let failed = |error: std::io::Error| StartError::folder(folder, error);
+    if folder.join(ABOUT).exists() {
+        return Ok(());
     }
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let is_own = match entry.file_name().to_str() {
+            Some(PARTIAL) => true,
+            Some(LOCK) => is_lock(&entry.path()),
+            _ => false,
+        };
+        if !is_own {
+            return Err(StartError::new(
+                format!(
+                    "`{}` is not a state folder of Cairn: it contains `{}`",
+                    folder.display(),
+                    entry.file_name().display()
+                ),
+                "Choose an empty or a new folder with `--state`",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is a lock of Cairn, which contains the id of a process or, while it is written, nothing.
+fn is_lock(file: &Path) -> bool {
+    std::fs::read(file).is_ok_and(|text| text.len() <= 10 && text.iter().all(u8::is_ascii_digit))
 }
 
 #[cfg(test)]
@@ -207,11 +265,97 @@ mod tests {
 
     #[test]
     fn foreign_folder_is_neither_used_nor_deleted() {
+        for files in [&["thesis.txt"][..], &["thesis.txt", LOCK], &[LOCK]] {
+            let folder = tempfile::tempdir().unwrap();
+            for file in files {
+                std::fs::write(folder.path().join(file), "years of work").unwrap();
+            }
+            assert!(State::open(folder.path()).is_err());
+            assert!(reset(folder.path()).is_err());
+            for file in files {
+                assert_eq!(std::fs::read_to_string(folder.path().join(file)).unwrap(), "years of work");
+            }
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), files.len());
+        }
+    }
+
+    /// A start was interrupted before its metadata was complete, or a reset before the lock was deleted.
+    #[test]
+    fn interrupted_start_or_reset_leaves_a_usable_folder() {
+        for files in [&[LOCK][..], &[LOCK, PARTIAL], &[PARTIAL]] {
+            let folder = tempfile::tempdir().unwrap();
+            let fill = || {
+                for file in files {
+                    std::fs::write(folder.path().join(file), "").unwrap();
+                }
+            };
+            fill();
+            drop(State::open(folder.path()).unwrap());
+            std::fs::remove_file(folder.path().join(ABOUT)).unwrap();
+            fill();
+            assert!(reset(folder.path()).unwrap());
+            assert!(!folder.path().exists());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn reset_that_fails_can_be_repeated() {
+        use std::os::unix::fs::PermissionsExt;
+
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("thesis.txt"), "years of work").unwrap();
-        assert!(State::open(folder.path()).is_err());
-        assert!(reset(folder.path()).is_err());
-        assert!(folder.path().join("thesis.txt").exists());
+        drop(State::open(folder.path()).unwrap());
+        let kept = folder.path().join("objects/kept");
+        std::fs::create_dir_all(&kept).unwrap();
+        std::fs::write(kept.join("file"), "").unwrap();
+        let allow = |mode| std::fs::set_permissions(&kept, std::fs::Permissions::from_mode(mode)).unwrap();
+        allow(0o500);
+        // The superuser may delete it in any case.
+        if reset(folder.path()).is_err() {
+            assert!(folder.path().join(ABOUT).exists());
+            allow(0o700);
+            assert!(reset(folder.path()).unwrap());
+        }
+        assert!(!folder.path().exists());
+        assert!(!reset(folder.path()).unwrap());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn reset_of_a_link_empties_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, link) = (folder.path().join("data"), folder.path().join("link"));
+        std::fs::create_dir(&data).unwrap();
+        std::os::unix::fs::symlink(&data, &link).unwrap();
+        for path in [link.clone(), link.join("")] {
+            drop(State::open(&path).unwrap());
+            std::fs::write(data.join("dynamodb.sqlite"), "").unwrap();
+            assert!(reset(&path).unwrap());
+            assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn new_folder_can_be_read_by_its_owner_only() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        State::open(&state).unwrap();
+        assert_eq!(std::fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn folder_with_a_name_that_is_not_utf8_is_refused() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join(std::ffi::OsStr::from_bytes(b"st\xffte"));
+        let error = State::open(&state).unwrap_err();
+        assert!(error.happened.contains("not UTF-8") && error.remedy.contains("--state"), "{error}");
+        assert!(!state.exists());
     }
 
     #[test]
