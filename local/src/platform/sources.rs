@@ -216,8 +216,8 @@ fn start(
 ) -> Result<(Reach, impl Future<Output = ()> + Send + use<>), StartError> {
     stream.start(folder, stopped.clone()).map_err(|error| {
         StartError::new(
-            format!("Reading a checkpoint in the state folder failed: {error}"),
-            "`cairn local reset` starts over",
+            format!("Reading a checkpoint in `{}` failed: {error}", folder.display()),
+            "Check that you may read and write the folder",
         )
     })
 }

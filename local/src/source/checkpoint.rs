@@ -30,12 +30,16 @@ pub enum Position {
 
 impl Checkpoints {
     /// Reads the checkpoints of a stream. If the file is about another stream, the table was created again, and there
-    /// are none.
+    /// are none. Without checkpoints the stream is read again from its oldest record, so a file that a power cut has
+    /// damaged is ignored.
     pub fn open(folder: &Path, table: &str, stream_arn: &str) -> std::io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let file = folder.join(format!("{table}.json"));
         let kept = match std::fs::read(&file) {
-            Ok(text) => serde_json::from_slice(&text)?,
+            Ok(text) => serde_json::from_slice(&text).unwrap_or_else(|error| {
+                tracing::warn!(file = %file.display(), %error, "checkpoint is damaged; reading the stream again");
+                Kept::default()
+            }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Kept::default(),
             Err(error) => return Err(error),
         };
@@ -84,6 +88,19 @@ mod tests {
         let again = Checkpoints::open(folder.path(), "toys", "arn-1").unwrap();
         assert_eq!(again.position("shard"), Some(&Position::After("21".to_owned())));
         assert_eq!(Checkpoints::open(folder.path(), "toys", "arn-2").unwrap().position("shard"), None);
+    }
+
+    #[test]
+    fn damaged_file_has_no_checkpoints_and_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        for damage in ["", "{\"stream_arn\":\"arn\"", "[]"] {
+            std::fs::write(folder.path().join("toys.json"), damage).unwrap();
+            let mut checkpoints = Checkpoints::open(folder.path(), "toys", "arn").unwrap();
+            assert_eq!((checkpoints.position("shard"), checkpoints.handled_before()), (None, None));
+            checkpoints.save("shard", Position::Finished).unwrap();
+            let again = Checkpoints::open(folder.path(), "toys", "arn").unwrap();
+            assert_eq!(again.position("shard"), Some(&Position::Finished));
+        }
     }
 
     #[test]
