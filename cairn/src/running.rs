@@ -32,7 +32,7 @@ pub struct Running {
 }
 
 fn file(folder: &Path) -> PathBuf {
-    folder.join("running.json")
+    folder.join(local::state::RUNNING)
 }
 
 impl Running {
@@ -75,10 +75,16 @@ fn endpoints(folder: &Path) -> Result<Endpoints, Failure> {
             folder.display()
         ))
     };
-    let text = std::fs::read(file(folder)).map_err(|_| none())?;
-    let endpoints: Endpoints = serde_json::from_slice(&text).map_err(Failure::new)?;
-    // A platform that was killed leaves the file.
-    if is_listening(&endpoints.gateway) { Ok(endpoints) } else { Err(none()) }
+    let file = file(folder);
+    let text = std::fs::read(&file).map_err(|_| none())?;
+    let endpoints: Endpoints = serde_json::from_slice(&text).map_err(|error| {
+        Failure::new(format!(
+            "Reading `{}` failed: {error}.\nIf a platform of another version runs there, stop it and start it again.",
+            file.display()
+        ))
+    })?;
+    // A platform that was killed leaves the file, and another one may listen at its address.
+    if is_listening(&endpoints.gateway) && local::state::is_locked(folder) { Ok(endpoints) } else { Err(none()) }
 }
 
 /// Whether a server listens at this address of the machine, `http://127.0.0.1:8080`.

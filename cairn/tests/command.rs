@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests {
     use std::io::{BufRead, BufReader, Read, Write};
-    use std::net::TcpStream;
+    use std::net::{TcpListener, TcpStream};
     use std::os::unix::fs::PermissionsExt;
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
@@ -405,6 +405,13 @@ mod tests {
         let status = cairn(folder.path(), &["status"]).output().unwrap();
         let said = String::from_utf8(status.stderr).unwrap();
         assert!(!status.status.success() && said.contains("No platform runs on"), "{said}");
+        // Another program listens on its port.
+        let listener = TcpListener::bind(running.url.strip_prefix("http://").unwrap()).unwrap();
+        assert!(folder.path().join(".cairn/running.json").exists());
+        let status = cairn(folder.path(), &["status"]).output().unwrap();
+        let said = String::from_utf8(status.stderr).unwrap();
+        assert!(!status.status.success() && said.contains("No platform runs on"), "{said}");
+        drop(listener);
         let again = start(&mut cairn(folder.path(), &arguments));
         assert!(get(&again.url, "/parks/health").starts_with("HTTP/1.1 200 OK"));
     }

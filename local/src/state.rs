@@ -33,6 +33,8 @@ struct About {
 const VERSION: u32 = 1;
 const ABOUT: &str = "state.json";
 const LOCK: &str = "lock";
+/// The endpoints of the platform that runs on the folder.
+pub const RUNNING: &str = "running.json";
 const PARTIAL: &str = "state.partial";
 
 impl State {
@@ -55,7 +57,11 @@ impl State {
         };
         let state = Self { folder: folder.to_owned(), about, _lock: lock };
         state.keep_about()?;
-        Ok(state)
+        // A platform that was killed has left it.
+        match std::fs::remove_file(state.path(RUNNING)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(StartError::folder(&state.path(RUNNING), error)),
+            _ => Ok(state),
+        }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -121,6 +127,12 @@ impl State {
         };
         write().map_err(|error| StartError::folder(&self.folder, error))
     }
+}
+
+/// Whether a process has locked a state folder.
+pub fn is_locked(folder: &Path) -> bool {
+    let lock = File::open(folder.join(LOCK));
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// Deletes a state folder, and returns whether there was one. Refuses any other folder. If `folder` is a link, the folder
@@ -241,12 +253,18 @@ mod tests {
     #[test]
     fn state_folder_is_locked_by_one_process() {
         let folder = tempfile::tempdir().unwrap();
+        assert!(!is_locked(folder.path()));
         let first = State::open(folder.path()).unwrap();
+        assert!(is_locked(folder.path()));
         let error = State::open(folder.path()).unwrap_err();
         assert!(error.happened.contains(&format!("(process {})", std::process::id())), "{error}");
         assert!(reset(folder.path()).is_err());
         drop(first);
+        assert!(!is_locked(folder.path()));
+        // What a killed platform has left.
+        std::fs::write(folder.path().join(RUNNING), "{}").unwrap();
         State::open(folder.path()).unwrap();
+        assert!(!folder.path().join(RUNNING).exists());
     }
 
     #[test]
