@@ -4,6 +4,7 @@
 mod dynamodb;
 mod index;
 mod sources;
+mod tables;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -426,6 +427,7 @@ async fn provision(
             "If they come from another version, `cairn local reset` starts over",
         )
     })?;
+    tables::check(engines, system).await?;
     let declared = system.buckets.iter().map(|bucket| bucket.name.to_owned());
     for bucket in declared.chain([system.name.to_owned(), failures_bucket(system.name)]) {
         objects.create_bucket(&engines.config.bucket(&bucket))?;

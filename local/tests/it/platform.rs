@@ -8,15 +8,17 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_dynamodbstreams::types::ShardIteratorType;
 use bytes::Bytes;
+use local::engine::dynoxide::Dynoxide;
 use local::engine::osmem;
 use local::install::{Cache, Tools};
 use local::process::Process;
 use local::search::Choice;
+use local::state::State;
 use local::{Dynamodb, Options, Platform, Progress, Served, StartError};
 use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Phase, Rebuild, Unfit};
 use serde_json::Value;
 use table::schema::{Bucket, Entity, EventSource, Search, System, Table};
-use table::{Access, AccessPattern};
+use table::{Access, AccessPattern, Clock, Config, Engines, create_tables};
 use tokio::sync::Notify;
 use web::{App, Event, EventFailure, EventHandler};
 
@@ -310,6 +312,47 @@ async fn handled_stream_records_are_deleted_after_the_next_start() {
     tokio::time::timeout(Duration::from_secs(20), trimmed).await.unwrap();
     assert_eq!(found(&platform).await, ["ball", "kite", "top"]);
     platform.stop().await;
+}
+
+/// A power cut can leave an empty file.
+#[tokio::test]
+async fn stream_with_a_damaged_checkpoint_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_engine, search) = lasting_search(folder.path()).await;
+    let state = folder.path().join("state");
+    let platform = start(&state, search.clone()).await.unwrap();
+    put(&platform, "kite").await;
+    platform.stop().await;
+    let checkpoint = state.join("checkpoints/toys.json");
+    assert!(std::fs::metadata(&checkpoint).unwrap().len() > 0);
+    std::fs::write(&checkpoint, "").unwrap();
+
+    let platform = start(&state, search).await.unwrap();
+    put(&platform, "ball").await;
+    assert_eq!(found(&platform).await, ["ball", "kite"]);
+    platform.stop().await;
+}
+
+#[tokio::test]
+async fn table_of_another_version_is_an_error_that_names_it() {
+    static EARLIER: Table = Table { name: "toys", pk: "pk", sk: None, indexes: &[], entities: &[], stream: false };
+    static EARLIER_SYSTEM: System =
+        System { name: "toys", tables: &[&EARLIER], buckets: &[], sources: &[], secrets: &[] };
+    let folder = tempfile::tempdir().unwrap();
+    let file = State::open(folder.path()).unwrap().path("dynamodb.sqlite");
+    let dynoxide = Dynoxide::start(Some(&file)).await.unwrap();
+    let config = Config {
+        dynamodb: Some(dynoxide.endpoint.clone()),
+        credentials: Some(("local".to_owned(), "local".to_owned())),
+        ..Config::new("local", "http://127.0.0.1:1")
+    };
+    let engines = Engines::new(config, Clock::system());
+    create_tables(engines.dynamodb(), &engines.config, &EARLIER_SYSTEM).await.unwrap();
+    dynoxide.stop().await;
+
+    let error = start(folder.path(), Choice::Osmem).await.unwrap_err();
+    assert!(error.happened.contains("The table `toys`") && error.happened.contains("no stream"), "{error}");
+    assert!(error.remedy.contains("cairn local reset"), "{error}");
 }
 
 #[tokio::test]
