@@ -1,8 +1,9 @@
 //! `cairn token`: creates a bearer token of an issuer of the local platform.
 
-use std::fs::OpenOptions;
+use std::borrow::Cow;
+use std::fs::{OpenOptions, Permissions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -84,27 +85,39 @@ pub fn keep(folder: &Path, kind: &str, token: &str) -> Result<PathBuf, StartErro
     let write = || {
         std::fs::create_dir_all(&tokens)?;
         let mut opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&file)?;
+        // An existing file keeps its mode, and a copy of a folder may have another one.
+        opened.set_permissions(Permissions::from_mode(0o600))?;
         writeln!(opened, "{token}")
     };
     write().map_err(|error| StartError::folder(&file, error))?;
     Ok(file)
 }
 
-/// Returns the command that creates a person's token.
+/// Returns the command that creates a person's token, for a shell.
 pub fn command(folder: &Path, person: &Person<'_>) -> String {
     let mut command = "cargo cairn token".to_owned();
     for role in person.roles {
-        command.push_str(&format!(" {role}"));
+        command.push_str(&format!(" {}", quoted(role)));
     }
     let folder = folder.display().to_string();
     let subject = Some(person.subject).filter(|subject| person.roles.first() != Some(subject));
     let folder = Some(folder.as_str()).filter(|folder| *folder != ".cairn");
     for (option, value) in [("subject", subject), ("address", person.address), ("state", folder)] {
         if let Some(value) = value {
-            command.push_str(&format!(" --{option} {value}"));
+            command.push_str(&format!(" --{option} {}", quoted(value)));
         }
     }
     command
+}
+
+/// Quotes an argument for a shell, if it must be.
+fn quoted(argument: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@%+=,".contains(letter);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        Cow::Borrowed(argument)
+    } else {
+        Cow::Owned(format!("'{}'", argument.replace('\'', r"'\''")))
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +134,25 @@ mod tests {
         let ann = Person { address: Some("ann@example.org"), ..Person::new("ann") };
         let expected = "cargo cairn token --subject ann --address ann@example.org --state other";
         assert_eq!(command(Path::new("other"), &ann), expected);
+    }
+
+    #[test]
+    fn command_is_quoted_for_a_shell() {
+        let ada = Person { roles: &["parks-admin"], ..Person::new("auth0|ada") };
+        let expected = "cargo cairn token parks-admin --subject 'auth0|ada' --state '/my data/ada'\\''s'";
+        assert_eq!(command(Path::new("/my data/ada's"), &ada), expected);
+        assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn token_file_is_private_even_if_it_was_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |file: &Path| std::fs::metadata(file).unwrap().permissions().mode() & 0o777;
+        let file = keep(folder.path(), "ada", "first").unwrap();
+        assert_eq!(mode(&file), 0o600);
+        std::fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(keep(folder.path(), "ada", "second").unwrap(), file);
+        assert_eq!((mode(&file), std::fs::read_to_string(&file).unwrap().as_str()), (0o600, "second\n"));
     }
 
     #[test]
