@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -19,7 +21,7 @@ use crate::failure::Failure;
 use crate::running::Running;
 use crate::sample_data::{self, SampleSize};
 use crate::show::Show;
-use crate::{StateFolder, log, token};
+use crate::{StateFolder, exit, log, token};
 
 #[derive(Debug, Args)]
 pub struct Local {
@@ -83,15 +85,9 @@ fn limits(text: &str) -> Result<BTreeMap<String, u32>, String> {
 }
 
 impl Local {
-    pub async fn run(self) -> Result<(), Failure> {
+    pub async fn run(self) -> Result<ExitCode, Failure> {
         if let Some(Command::Reset) = self.command {
-            let folder = self.state.folder.display();
-            if local::state::reset(&self.state.folder)? {
-                println!("The state folder `{folder}` was deleted.");
-            } else {
-                println!("There is no state folder `{folder}`.");
-            }
-            return Ok(());
+            return self.reset();
         }
         log::start(&self.state.folder)?;
         let mut signals = StopSignals::listen()?;
@@ -112,7 +108,7 @@ impl Local {
         let progress = show.progress();
         let started = tokio::select! {
             started = Platform::start(options, &progress) => started,
-            () = signals.next() => return Ok(()),
+            () = signals.next() => return Ok(ExitCode::SUCCESS),
         };
         let platform = started?;
         if self.sample == Some(SampleSize::Small) {
@@ -121,7 +117,7 @@ impl Local {
                 death = platform.died() => Err(Failure::new(death)),
                 () = signals.next() => {
                     platform.stop().await;
-                    return Ok(());
+                    return Ok(ExitCode::SUCCESS);
                 }
             };
             show.clear();
@@ -129,7 +125,12 @@ impl Local {
         }
         show.clear();
         let running = Running::announce(&platform, &self.state.folder)?;
-        self.print_ready(&platform)?;
+        let tokens = self.keep_tokens(&platform)?;
+        if let Err(error) = self.print_ready(&platform, &tokens, &mut io::stdout()) {
+            drop(running);
+            platform.stop().await;
+            return closed_pipe(&error);
+        }
 
         let load = async {
             if self.sample == Some(SampleSize::World) {
@@ -149,43 +150,71 @@ impl Local {
         }
         eprintln!("Stopping after the requests in progress. Press Ctrl-C again to stop at once.");
         tokio::select! {
-            () = platform.stop() => Ok(()),
+            () = platform.stop() => Ok(ExitCode::SUCCESS),
             () = signals.next() => Err(Failure::new("Stopped at once.")),
         }
     }
 
-    /// Prints the addresses, a token for each kind of caller, and finally `ready`.
-    fn print_ready(&self, platform: &Platform) -> Result<(), Failure> {
+    fn reset(&self) -> Result<ExitCode, Failure> {
+        let folder = &self.state.folder;
+        let was_there = local::state::reset(folder)?;
+        let folder = folder.display();
+        let said = if was_there {
+            writeln!(io::stdout(), "The state folder `{folder}` was deleted.")
+        } else {
+            writeln!(io::stdout(), "There is no state folder `{folder}`.")
+        };
+        said.map_or_else(|error| closed_pipe(&error), |()| Ok(ExitCode::SUCCESS))
+    }
+
+    /// Writes a token for each kind of caller into the state folder. Returns a line for each.
+    fn keep_tokens(&self, platform: &Platform) -> Result<Vec<String>, Failure> {
+        let folder = &self.state.folder;
+        let mut lines = Vec::new();
+        for (kind, person) in &PEOPLE {
+            let file = token::keep(folder, kind, &platform.identity.token_of(person, &Clock::system())?)?;
+            lines.push(format!("token      {kind:<21} {:<70} {}", token::command(folder, person), file.display()));
+        }
+        Ok(lines)
+    }
+
+    /// Prints the addresses, the lines of the tokens, and finally `ready`.
+    fn print_ready(&self, platform: &Platform, tokens: &[String], out: &mut impl Write) -> io::Result<()> {
         let config = &platform.engines.config;
         for served in systems::ALL {
             let name = served.system.name;
             let kind = if served.is_example { "; an example" } else { "" };
-            println!("{name:<10} {}/{name} (description: /{name}/openapi.json{kind})", platform.url);
+            writeln!(out, "{name:<10} {}/{name} (description: /{name}/openapi.json{kind})", platform.url)?;
         }
         for app in systems::ALL.iter().filter_map(|served| platform.app(served.system.name)) {
             let config = &app.engines().config;
             if let (Some(url), Some(endpoint)) = (&config.socket_url, &config.socket) {
-                println!("socket     {url} (management API: {endpoint})");
+                writeln!(out, "socket     {url} (management API: {endpoint})")?;
             }
         }
-        println!("app        {}/chat/app (a small client of chat)", platform.url);
-        println!("search     {}", config.search);
-        println!("DynamoDB   {}", platform.dynamodb());
-        println!("S3         {}", platform.s3());
-        println!("SQS        {}", platform.sqs());
-        println!("events     {} (log: {})", platform.event_bus(), self.state.folder.join(EVENT_LOG).display());
-        println!("secrets    {}", platform.secrets());
+        writeln!(out, "app        {}/chat/app (a small client of chat)", platform.url)?;
+        writeln!(out, "search     {}", config.search)?;
+        writeln!(out, "DynamoDB   {}", platform.dynamodb())?;
+        writeln!(out, "S3         {}", platform.s3())?;
+        writeln!(out, "SQS        {}", platform.sqs())?;
+        writeln!(out, "events     {} (log: {})", platform.event_bus(), self.state.folder.join(EVENT_LOG).display())?;
+        writeln!(out, "secrets    {}", platform.secrets())?;
         // A value of `CAIRN_ISSUERS`, for functions that accept the platform's tokens.
-        println!("issuers    {}", serde_json::to_string(&config.issuers).map_err(Failure::new)?);
-        println!("state      {}", self.state.folder.display());
-        let folder = &self.state.folder;
-        for (kind, person) in &PEOPLE {
-            let file = token::keep(folder, kind, &platform.identity.token_of(person, &Clock::system())?)?;
-            println!("token      {kind:<21} {:<70} {}", token::command(folder, person), file.display());
+        writeln!(out, "issuers    {}", serde_json::to_string(&config.issuers)?)?;
+        writeln!(out, "state      {}", self.state.folder.display())?;
+        for line in tokens {
+            writeln!(out, "{line}")?;
         }
-        println!("ready {}", platform.url);
-        Ok(())
+        writeln!(out, "ready {}", platform.url)
     }
+}
+
+/// Returns the exit code of a process whose output nothing reads, or the failure to write it.
+fn closed_pipe(error: &io::Error) -> Result<ExitCode, Failure> {
+    if error.kind() == ErrorKind::BrokenPipe {
+        return Ok(ExitCode::from(exit::CLOSED_PIPE));
+    }
+    Err(Failure::new(format!("Writing to standard output failed: {error}.")))
 }
 
 /// Ctrl-C and SIGTERM.

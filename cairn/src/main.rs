@@ -98,7 +98,7 @@ async fn main() -> ExitCode {
     }
     let done = |outcome: Result<(), failure::Failure>| outcome.map(|()| ExitCode::SUCCESS);
     let outcome = match command {
-        Command::Local(local) => done(local.run().await),
+        Command::Local(local) => local.run().await,
         Command::Token(token) => done(token.run()),
         Command::Import(import) => done(import.run().await),
         Command::Gazetteer(gazetteer) => done(gazetteer.run().await),

@@ -162,6 +162,35 @@ mod tests {
         assert!(String::from_utf8(listed.stderr).unwrap().contains("cargo local"));
     }
 
+    /// As `cargo local | head -1` ends.
+    #[test]
+    fn local_stops_when_nothing_reads_its_output() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = cairn(folder.path(), &["local", "--port", "0", "--search", "osmem"]);
+        let mut unread = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(unread.stdout.take());
+        let unread = unread.wait_with_output().unwrap();
+        let said = String::from_utf8(unread.stderr).unwrap();
+        assert!(unread.status.code() == Some(141) && !said.contains("panicked"), "{said}");
+        assert!(!folder.path().join(".cairn/running.json").exists());
+    }
+
+    #[test]
+    fn printed_command_creates_a_token_in_a_folder_with_a_space() {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = ["local", "--port", "0", "--search", "osmem", "--state", "my data"];
+        let running = start(&mut cairn(folder.path(), &arguments));
+        let line = running.said.iter().find(|line| line.starts_with("token      chat-member ")).unwrap();
+        let (_, command) = line.split_once("cargo cairn ").unwrap();
+        let (command, _) = command.split_once("  ").unwrap();
+        let command = format!("'{}' {command}", env!("CARGO_BIN_EXE_cairn"));
+        let output = Command::new("sh").args(["-c", &command]).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        let made = String::from_utf8(output.stdout).unwrap();
+        let kept = std::fs::read_to_string(folder.path().join("my data/tokens/chat-member")).unwrap();
+        assert_eq!(claims(made.trim_end())["sub"], claims(kept.trim_end())["sub"]);
+    }
+
     /// Returns the phases of the shelf's indexes, as the command prints them.
     fn rebuild(folder: &Path, arguments: &[&str]) -> Vec<(String, String)> {
         let output = cairn(folder, &[&["rebuild"][..], arguments, &["shelf", "--json"]].concat()).output().unwrap();
@@ -458,5 +487,7 @@ mod tests {
         refused(folder.path(), &["local", "--port", "0"], "`cairn local reset` deletes it");
         assert!(cairn(folder.path(), &["local", "reset"]).status().unwrap().success());
         assert!(!folder.path().join(".cairn").exists());
+        let (code, said) = ended(folder.path(), &["local", "reset"]);
+        assert_eq!((code, said.as_str()), (Some(0), "There is no state folder `.cairn`.\n"));
     }
 }
