@@ -1,10 +1,11 @@
-//! The platform's log: JSON lines of the last run, in the state folder.
+//! The platform's log: JSON lines of the present run, in the state folder, beside those of the run before.
 
 use std::fs::File;
 use std::io::Sink;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use local::log_file;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::writer::EitherWriter;
@@ -38,7 +39,7 @@ impl LogFile {
     fn open(&self) -> Option<File> {
         let folder = self.path.parent().map_or(Ok(()), std::fs::create_dir_all);
         folder
-            .and_then(|()| File::create(&self.path))
+            .and_then(|()| log_file::create(&self.path))
             .inspect_err(|error| eprintln!("Writing the log `{}` failed: {error}.", self.path.display()))
             .ok()
     }

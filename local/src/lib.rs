@@ -11,6 +11,7 @@ pub mod identity;
 mod index_page;
 pub mod install;
 pub mod listen;
+pub mod log_file;
 pub mod platform;
 mod private_file;
 pub mod process;

@@ -3,7 +3,6 @@
 //! Its standard input stays open as long as this process lives. Its launcher exits when the input closes, which the
 //! operating system does even if this process is killed.
 
-use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -14,6 +13,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{oneshot, watch};
 
 use crate::error::StartError;
+use crate::log_file;
 
 /// A running engine, killed when dropped.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub struct Death {
 
 impl Process {
     /// Starts `command`, and waits until `ready` returns a value for a line of its standard output. Standard error goes
-    /// to `log`.
+    /// to `log`, and the log of the last run is kept beside it.
     pub async fn start<T>(
         name: &'static str,
         mut command: Command,
@@ -45,7 +45,7 @@ impl Process {
         limit: Duration,
         ready: impl Fn(&str) -> Option<T>,
     ) -> Result<(Self, T), StartError> {
-        let output = File::create(log).map_err(|error| StartError::folder(log, error))?;
+        let output = log_file::create(log).map_err(|error| StartError::folder(log, error))?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(output).kill_on_drop(true);
         // Ctrl-C goes to the terminal's process group, and batches in progress still need the engine.
         #[cfg(unix)]
