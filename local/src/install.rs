@@ -10,6 +10,7 @@ pub mod pip;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
@@ -58,6 +59,11 @@ impl Cache {
         )
     }
 
+    /// Deletes the installations of killed processes.
+    fn delete_abandoned(&self) {
+        delete_abandoned(&self.0);
+    }
+
     /// Returns the folder of an installation from these sources.
     fn folder(&self, name: &str, sources: &[&str]) -> PathBuf {
         let mut digest = Sha256::new();
@@ -67,6 +73,31 @@ impl Cache {
         }
         let digest: String = digest.finalize().iter().take(5).map(|byte| format!("{byte:02x}")).collect();
         self.0.join(format!("{name}-{digest}"))
+    }
+}
+
+/// The end of the name of a file or folder that is not complete yet.
+const PARTIAL: &str = ".partial";
+
+/// The beginning of the name of the folder of a training run.
+const TRAINING: &str = "training.";
+
+/// The age from which files of an installation or a training run are those of a process that was killed.
+const ABANDONED: Duration = Duration::from_hours(24);
+
+/// Deletes what killed processes have left in a folder. A failure only leaves it for longer.
+fn delete_abandoned(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let is_old = modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age >= ABANDONED));
+        if !is_old || !(name.ends_with(PARTIAL) || name.starts_with(TRAINING)) {
+            continue;
+        }
+        let path = entry.path();
+        let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
 }
 
@@ -81,7 +112,7 @@ struct Installation {
 
 impl Installation {
     fn start(place: &Path) -> Result<Self, StartError> {
-        let partial = place.with_extension(format!("{}.partial", std::process::id()));
+        let partial = place.with_extension(format!("{}{PARTIAL}", std::process::id()));
         let fresh = || {
             if partial.exists() {
                 std::fs::remove_dir_all(&partial)?;
@@ -131,6 +162,26 @@ mod tests {
         installation.finish().unwrap();
         assert!(place.join("whole").is_file());
         assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn files_of_killed_processes_are_deleted_after_a_day() {
+        let root = tempfile::tempdir().unwrap();
+        let yesterday = std::time::SystemTime::now() - ABANDONED;
+        let folders = ["engine-1.partial", "training.7", "engine-1", "engine-2.partial"];
+        for name in folders {
+            std::fs::create_dir(root.path().join(name)).unwrap();
+            std::fs::write(root.path().join(name).join("file"), "").unwrap();
+        }
+        std::fs::write(root.path().join("classes.7.partial"), "").unwrap();
+        for name in ["engine-1.partial", "training.7", "engine-1", "classes.7.partial"] {
+            std::fs::File::open(root.path().join(name)).unwrap().set_modified(yesterday).unwrap();
+        }
+        delete_abandoned(root.path());
+        let entries = std::fs::read_dir(root.path()).unwrap();
+        let mut left: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        left.sort();
+        assert_eq!(left, ["engine-1", "engine-2.partial"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
 use super::java::{self, Java};
-use super::{Cache, INSTALLING, Installation, Tools, jar};
+use super::{Cache, INSTALLING, Installation, PARTIAL, TRAINING, Tools, delete_abandoned, jar};
 use crate::error::StartError;
 use crate::progress::{Progress, Stage};
 
@@ -59,7 +59,16 @@ impl Recipe {
     pub async fn install(&self, tools: &Tools, cache: &Cache, progress: &Progress) -> Result<Installed, Unavailable> {
         let java = java::find(tools).await.map_err(Unavailable::Missing)?;
         let place = cache.folder(self.folder, &[LAYOUT, self.pom, self.launcher]);
+        // Maven and Java take it as a part of an option.
+        if place.to_str().is_none() {
+            return Err(Unavailable::Failed(StartError::new(
+                format!("The name of the cache folder `{}` is not UTF-8", place.display()),
+                "Choose another folder with CAIRN_CACHE",
+            )));
+        }
         let installing = INSTALLING.lock().await;
+        cache.delete_abandoned();
+        delete_abandoned(&place);
         if !place.is_dir() {
             let Some(maven) = tools.find("mvn") else {
                 return Err(Unavailable::Missing("there is no Maven (`mvn`) on the PATH".to_owned()));
@@ -83,7 +92,7 @@ impl Recipe {
         let installation = Installation::start(place)?;
         let jars = installation.partial.join("jars");
         let mut command = Command::new(maven);
-        command.arg("-B").arg("-f").arg(installation.write("pom.xml", self.pom)?).arg(COPY);
+        command.args(["-B", "--strict-checksums", "-f"]).arg(installation.write("pom.xml", self.pom)?).arg(COPY);
         command.arg(format!("-DoutputDirectory={}", jars.display())).env("JAVA_HOME", &java.home);
         self.run(command, progress).await?;
 
@@ -160,8 +169,8 @@ impl Installed {
     /// Starts and stops the engine once, to create the archive of its classes ("Application Class-Data Sharing"), which
     /// saves a third of every later start. If it fails, starts are merely slower.
     async fn train(&self, arguments: fn(&Path) -> Vec<OsString>) {
-        let partial = self.folder.join(format!("classes.{}.partial", std::process::id()));
-        let folder = self.folder.join(format!("training.{}", std::process::id()));
+        let partial = self.folder.join(format!("classes.{}{PARTIAL}", std::process::id()));
+        let folder = self.folder.join(format!("{TRAINING}{}", std::process::id()));
         let mut archive = OsString::from("-XX:ArchiveClassesAtExit=");
         archive.push(&partial);
         let mut command = self.java();

@@ -28,6 +28,7 @@ impl Recipe {
     pub async fn install(&self, tools: &Tools, cache: &Cache, progress: &Progress) -> Result<PathBuf, StartError> {
         let place = cache.folder(self.folder, &[self.requirements]);
         let _installing = INSTALLING.lock().await;
+        cache.delete_abandoned();
         if !place.is_dir() {
             progress.started(self.stage);
             let installation = Installation::start(&place)?;
