@@ -36,6 +36,8 @@ const LOCK: &str = "lock";
 /// The endpoints of the platform that runs on the folder.
 pub const RUNNING: &str = "running.json";
 const PARTIAL: &str = "state.partial";
+/// The metadata of a folder that is being deleted.
+const DELETED: &str = "state.deleted";
 
 impl State {
     /// Opens the folder, or creates one that only its owner can read.
@@ -48,6 +50,9 @@ impl State {
         }
         create_private(folder).map_err(|error| StartError::folder(folder, error))?;
         let lock = lock(folder)?;
+        if folder.join(DELETED).exists() {
+            delete_contents(folder).map_err(|error| StartError::folder(folder, error))?;
+        }
         let about = match std::fs::read(folder.join(ABOUT)) {
             Ok(text) => about(folder, &text)?,
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -58,10 +63,9 @@ impl State {
         let state = Self { folder: folder.to_owned(), about, _lock: lock };
         state.keep_about()?;
         // A platform that was killed has left it.
-        match std::fs::remove_file(state.path(RUNNING)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(StartError::folder(&state.path(RUNNING), error)),
-            _ => Ok(state),
-        }
+        let running = state.path(RUNNING);
+        unless_missing(std::fs::remove_file(&running)).map_err(|error| StartError::folder(&running, error))?;
+        Ok(state)
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -145,29 +149,37 @@ pub fn reset(folder: &Path) -> Result<bool, StartError> {
     // Without the slash at its end, which would name the folder to which the link leads.
     let is_link = folder.components().collect::<PathBuf>().is_symlink();
     let folder = &folder.canonicalize().map_err(|error| StartError::folder(folder, error))?;
-    let delete = || {
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_name() == ABOUT || entry.file_name() == LOCK {
-                continue;
-            }
-            if entry.file_type()?.is_dir() {
-                std::fs::remove_dir_all(entry.path())?;
-            } else {
-                std::fs::remove_file(entry.path())?;
-            }
-        }
-        // They come last, since they tell a reset that follows an interrupted one that the folder is Cairn's.
-        for name in [ABOUT, LOCK] {
-            match std::fs::remove_file(folder.join(name)) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        if is_link { Ok(()) } else { std::fs::remove_dir(folder) }
-    };
-    delete().map_err(|error| StartError::folder(folder, error))?;
+    unless_missing(std::fs::rename(folder.join(ABOUT), folder.join(DELETED)))
+        .and_then(|()| delete_contents(folder))
+        .and_then(|()| std::fs::remove_file(folder.join(LOCK)))
+        .and_then(|()| if is_link { Ok(()) } else { std::fs::remove_dir(folder) })
+        .map_err(|error| StartError::folder(folder, error))?;
     Ok(true)
+}
+
+/// Deletes everything in a state folder but its lock. The mark that it is being deleted comes last, so that the next start
+/// or reset completes a deletion that was interrupted.
+fn delete_contents(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() == DELETED || entry.file_name() == LOCK {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            std::fs::remove_dir_all(entry.path())?;
+        } else {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    unless_missing(std::fs::remove_file(folder.join(DELETED)))
+}
+
+/// Returns the error of an operation on a file, unless the file does not exist.
+fn unless_missing(result: std::io::Result<()>) -> std::io::Result<()> {
+    match result {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn create_private(folder: &Path) -> std::io::Result<()> {
@@ -217,7 +229,7 @@ fn about(folder: &Path, text: &[u8]) -> Result<About, StartError> {
 /// interrupted may leave a folder without its metadata.
 fn refuse_foreign_folder(folder: &Path) -> Result<(), StartError> {
     let failed = |error: std::io::Error| StartError::folder(folder, error);
-    if folder.join(ABOUT).exists() {
+    if folder.join(ABOUT).exists() || folder.join(DELETED).exists() {
         return Ok(());
     }
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -316,26 +328,22 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
-    fn reset_that_fails_can_be_repeated() {
-        use std::os::unix::fs::PermissionsExt;
-
+    fn interrupted_reset_is_completed_by_the_next_reset_or_start() {
         let folder = tempfile::tempdir().unwrap();
-        drop(State::open(folder.path()).unwrap());
-        let kept = folder.path().join("objects/kept");
-        std::fs::create_dir_all(&kept).unwrap();
-        std::fs::write(kept.join("file"), "").unwrap();
-        let allow = |mode| std::fs::set_permissions(&kept, std::fs::Permissions::from_mode(mode)).unwrap();
-        allow(0o500);
-        // The superuser may delete it in any case.
-        if reset(folder.path()).is_err() {
-            assert!(folder.path().join(ABOUT).exists());
-            allow(0o700);
-            assert!(reset(folder.path()).unwrap());
-        }
-        assert!(!folder.path().exists());
-        assert!(!reset(folder.path()).unwrap());
+        let state = folder.path().join("state");
+        let interrupt = || {
+            drop(State::open(&state).unwrap());
+            std::fs::create_dir_all(state.join("objects/parks")).unwrap();
+            std::fs::rename(state.join(ABOUT), state.join(DELETED)).unwrap();
+        };
+        interrupt();
+        assert!(reset(&state).unwrap());
+        assert!(!state.exists());
+        assert!(!reset(&state).unwrap());
+        interrupt();
+        State::open(&state).unwrap();
+        assert!(!state.join("objects").exists() && !state.join(DELETED).exists() && state.join(ABOUT).exists());
     }
 
     #[cfg(unix)]
