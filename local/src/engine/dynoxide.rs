@@ -3,7 +3,7 @@
 //! It serves one request at a time. For each page of a scan or query without a `Limit` it reads all remaining items,
 //! and then cuts the page at 1 MB. So [`Dynoxide::endpoint`] is for callers that set a `Limit`, as the platform does,
 //! and [`Dynoxide::front`] for all others. The former also lets every web page read and write the tables, without an
-//! option against that, so its port is not shown to anyone.
+//! option against that, so its port is not printed.
 //!
 //! For ten minutes it keeps the response of each transaction, as DynamoDB does for requests that are sent again. So its
 //! memory grows with the writes of the last ten minutes: an import into tracker of 120 rows a second takes about 130 MB.
