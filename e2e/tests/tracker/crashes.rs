@@ -1,19 +1,30 @@
 //! Functions that die at their first transactions in turn, before it is sent or with its answer lost: whoever comes next
 //! finds what is missing, and the table ends as if nobody had died.
 
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use bytes::Bytes;
 use http::Method;
+use http_body_util::BodyExt;
+use hyper::Request;
+use hyper::body::Incoming;
 use serde_json::{Map, Value, json};
 use table::{Clock, Config, Engines};
 use tokio::time::Instant;
+use tracker::schema::TRACKER;
 use web::App;
 
+use super::files::{announce, import, new, put_by_hand};
+use super::files_killed::Worker;
 use super::fixture::{Fixture, PROJECT, TENANT, has_work, is_open};
+use crate::harness::relay::pass_on;
+use crate::harness::server::Server;
 use crate::harness::stopper::{Moment, Stopper};
-use crate::harness::table::{Item, text};
+use crate::harness::table::{Item, Table, text};
 use crate::tests;
 
 tests! { tracker_crashes:
@@ -21,6 +32,8 @@ tests! { tracker_crashes:
     write_of_an_issue_settles_it_first,
     #[long] project_deletion_settles_issues_of_dead_writers,
     project_deletion_killed_at_its_first_writes_is_finished,
+    import_fails_if_its_project_is_deleted_while_it_settles_an_issue,
+    undo_fails_if_its_project_is_deleted_while_it_settles_an_issue,
 }
 
 /// Runs what is made of an app whose transactions come to a stop where they are told to. True if it died there.
@@ -50,7 +63,7 @@ pub async fn dies<F: Future<Output = ()> + Send + 'static>(
 /// A function of the editor's that dies.
 async fn call_dies(fixture: &Fixture, held: (usize, Moment), method: Method, path: &str, body: &Value) -> bool {
     let token = fixture.cairn.token("ann", &[]).await;
-    let request = http::Request::builder()
+    let request = Request::builder()
         .method(method)
         .uri(path)
         .header("authorization", format!("Bearer {token}"))
@@ -219,7 +232,7 @@ async fn project_deletion_killed_at_its_first_writes_is_finished() {
     let token = fixture.cairn.token("ada", &[]).await;
     for (place, moment) in (0..4).flat_map(|place| Moment::BOTH.map(|moment| (place, moment))) {
         fixture.cairn.clock.advance(Duration::from_secs(121));
-        let request = http::Request::builder().method(Method::DELETE).uri(&path);
+        let request = Request::builder().method(Method::DELETE).uri(&path);
         let request = request.header("authorization", format!("Bearer {token}")).body(Bytes::new()).unwrap();
         dies(&fixture, &fixture.cairn.clock, (place, moment), |app| async move {
             let status = app.handle(request).await.status().as_u16();
@@ -232,4 +245,69 @@ async fn project_deletion_killed_at_its_first_writes_is_finished() {
     let held = fixture.holds().await;
     assert!(!held.mentions(project.rsplit("project-").next().unwrap()), "nothing is left of the project");
     assert_eq!(fixture.ada.get(&format!("{TENANT}/projects")).await.is(200).each("name"), ["Forth Rail Bridge"]);
+}
+
+async fn import_fails_if_its_project_is_deleted_while_it_settles_an_issue() {
+    let fixture = Fixture::new().await;
+    fixture.cairn.engines().wind_down();
+    let file = "Number,Name\n1,Renamed\n";
+    let announced = announce(&fixture.ann, PROJECT, new("upsert", "stop"), file).await;
+    put_by_hand(&fixture, &announced, file);
+    fails_with_its_project(&fixture, announced.header("location"), "issue-020e").await;
+}
+
+async fn undo_fails_if_its_project_is_deleted_while_it_settles_an_issue() {
+    let fixture = Fixture::new().await;
+    let made = import(&fixture.ann, PROJECT, new("create", "stop"), "Name\nBolts\n").await;
+    let issue = fixture.ann.get(&format!("{PROJECT}/numbers/4")).await.is(200).text("id").to_owned();
+    fixture.cairn.engines().wind_down();
+    let undo = format!("{TENANT}/jobs/{}/undo", made.text("id"));
+    let undo = fixture.ada.post(&undo, json!({})).await.is(202).header("location").to_owned();
+    fails_with_its_project(&fixture, &undo, &issue).await;
+}
+
+/// Runs a job that finds this issue unsettled. Just before it writes the issue's rows, the deletion of the project
+/// begins.
+async fn fails_with_its_project(fixture: &Fixture, job: &str, issue: &str) {
+    unsettle(fixture, issue).await;
+    let config = fixture.cairn.engines().config.clone();
+    let target = config.dynamodb.clone().unwrap();
+    let marking = Arc::new((fixture.cairn.table_of(&TRACKER), issue.to_owned(), AtomicBool::new(false)));
+    let marked = Arc::clone(&marking);
+    let server = Server::start(move |request: Request<Incoming>| {
+        let (marking, target) = (Arc::clone(&marking), target.clone());
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes();
+            let (table, issue, is_marked) = &*marking;
+            let is_transaction = parts.headers["x-amz-target"].as_bytes().ends_with(b".TransactWriteItems");
+            let settles = is_transaction && String::from_utf8_lossy(&body).contains(issue.as_str());
+            if settles && !is_marked.swap(true, Ordering::Relaxed) {
+                mark_project(table).await;
+            }
+            Ok::<_, Box<dyn Error + Send + Sync>>(pass_on(target, parts, body).await?)
+        }
+    })
+    .await;
+    let Worker(clock) = Worker::ahead(fixture);
+    clock.advance(Duration::from_secs(121));
+    let config = Config { dynamodb: Some(server.url.clone()), ..config };
+    let app = ::tracker::app(Engines::new(config, clock)).metrics_to(|_| {});
+    app.event("runJobs", "{}".into(), Instant::now() + Duration::from_secs(20)).await.unwrap();
+    assert!(marked.2.load(Ordering::Relaxed), "it wrote no rows");
+    let ended = fixture.ada.get(job).await.is(200);
+    assert_eq!((ended.text("status"), ended.text("reason")), ("failed", "its project was deleted"), "{}", ended.told());
+}
+
+/// As the request leaves the project that deletes it.
+async fn mark_project(table: &Table) {
+    let mut project = table.get("project-35e9", "tenant-0807").await.unwrap();
+    let rev: u64 = project["rev"].as_n().unwrap().parse().unwrap();
+    project.insert("rev".to_owned(), table::item::number(rev + 2));
+    project.remove("Data");
+    table.put(project).await;
+    for mut gate in table.items().await.into_iter().filter(|item| item["PK"].as_s().unwrap() == "gate-35e9") {
+        gate.insert("Closed".to_owned(), AttributeValue::Bool(true));
+        table.put(gate).await;
+    }
 }

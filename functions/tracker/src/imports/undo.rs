@@ -46,7 +46,7 @@ enum Outcome {
     Deleted,
     /// The issue was updated since the import.
     Kept,
-    /// The schema was changed since it was read.
+    /// The schema was changed since it was read, or the project is being deleted.
     Outdated,
 }
 
@@ -77,7 +77,7 @@ impl Worker<TrackerJobs> for UndoImport {
         let undone = issues.into_iter().map(|issue| undo(access, &schema, params.import, issue));
         let undone: Vec<Outcome> = stream::iter(undone).buffer_unordered(usize::from(GATES)).try_collect().await?;
         if undone.contains(&Outcome::Outdated) {
-            // The next step repeats the batch.
+            // The next step repeats the batch. It fails if the project is being deleted.
             return Ok(Step::unchanged(&lease.job, Then::Continue));
         }
         let kept = undone.iter().filter(|outcome| **outcome == Outcome::Kept).count() as u64;
@@ -117,7 +117,9 @@ async fn undo(
             return Ok(Outcome::Kept);
         }
         if issue.unsettled.is_some() {
-            settle(access, id).await?;
+            if !settle(access, id).await? {
+                return Ok(Outcome::Outdated);
+            }
         } else {
             let prepared = Write::of(schema, Some(LoadedIssue { id, issue, stored }), id, None).prepare(access)?;
             match access.transact(&DELETE_ISSUE, &prepared.actions).await {

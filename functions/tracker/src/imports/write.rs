@@ -28,7 +28,7 @@ use crate::schema::TRACKER;
 #[derive(Default)]
 struct Outcome {
     updated: u64,
-    /// Whether the schema was changed since it was read.
+    /// Whether the schema was changed since it was read, or the project is being deleted.
     outdated: bool,
 }
 
@@ -92,7 +92,7 @@ pub async fn step(
     let updates = update_all(access, lease, schema, &params, known);
     let (all_created, (updates, refused)) = futures::try_join!(creates, updates)?;
     if !all_created || updates.outdated {
-        // The next step repeats the batch, and finds what was written.
+        // The next step repeats the batch, and finds what was written. It fails if the project is being deleted.
         return Ok(Step::unchanged(&lease.job, Then::Continue));
     }
     failed += refused.len() as u64;
@@ -196,7 +196,9 @@ async fn update(
             return Ok(Update::Gone);
         }
         if issue.unsettled.is_some() {
-            settle(access, id).await?;
+            if !settle(access, id).await? {
+                return Ok(Update::Outdated);
+            }
             continue;
         }
         let after = parsed.apply(issue.clone(), schema);

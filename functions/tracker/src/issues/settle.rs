@@ -36,7 +36,7 @@ pub async fn settle_due(access: &Access, id: IssueId) -> Result<(), Problem> {
         // The deletion of the project deletes the issue. Until then its due row would come before all jobs.
         return Ok(access.table(&DELETE_ISSUE, &TRACKER).batch_delete(&[due]).await?);
     }
-    settle(access, id).await
+    settle(access, id).await.map(|_| ())
 }
 
 /// Deletes the rows of a deleted issue.
@@ -54,11 +54,12 @@ pub async fn forget(access: &Access, id: IssueId) -> Result<(), Problem> {
     Ok(table.batch_delete(&[due]).await?)
 }
 
-/// Completes the rows of an issue.
-pub async fn settle(access: &Access, id: IssueId) -> Result<(), Problem> {
+/// Completes the rows of an issue. False if its project is being deleted: then the issue stays unsettled until it is
+/// deleted, too.
+pub async fn settle(access: &Access, id: IssueId) -> Result<bool, Problem> {
     for _ in 0..MAX_ATTEMPTS {
         match attempt(access, id).await {
-            Ok(()) => return Ok(()),
+            Ok(settled) => return Ok(settled),
             Err(Error::ConditionFailed(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -73,17 +74,17 @@ pub async fn settle_or_leave(access: &Access, id: IssueId) {
     }
 }
 
-async fn attempt(access: &Access, id: IssueId) -> Result<(), Error> {
+async fn attempt(access: &Access, id: IssueId) -> Result<bool, Error> {
     let due = IssueDueKey { issue: id }.key();
     let found = access.table(&ISSUE_ROWS, &TRACKER).query(due.pk.as_str()).consistent().all().await?;
     let issue = found.iter().find_map(|stored| Some((IssueKey::parse(&stored.key)?, stored.clone())));
     let stored_rows: Rows = found.iter().filter_map(row).collect();
     // The worker deletes the rows of a deleted issue.
-    let Some((IssueKey { project, .. }, stored)) = issue else { return Ok(()) };
+    let Some((IssueKey { project, .. }, stored)) = issue else { return Ok(true) };
     let issue: Issue = stored.read()?;
     let schema = Schema::load(access, issue.tenant, project, Consistency::Strong).await?;
     // The deletion of the project deletes the issue.
-    let Some(schema) = schema else { return Ok(()) };
+    let Some(schema) = schema else { return Ok(false) };
     let wanted = rows(id, project, &issue, &schema.attributes);
     let differing = difference(&stored_rows, &wanted);
     let loaded = LoadedIssue { id, issue, stored };
@@ -99,7 +100,7 @@ async fn attempt(access: &Access, id: IssueId) -> Result<(), Error> {
     let issue = Action::update(&TRACKER, loaded.stored.key.clone(), changes).if_unchanged(&loaded.stored);
     let mut actions = vec![gate(&schema, 0, 0), issue, Action::delete(&TRACKER, due).or_absent()];
     actions.extend(rest.iter().cloned());
-    access.transact(&UPDATE_ISSUE, &actions).await.map(|_| ())
+    access.transact(&UPDATE_ISSUE, &actions).await.map(|_| true)
 }
 
 /// A row's key and its sort key in the index. None for the issue itself and its due row.
