@@ -20,6 +20,7 @@ tests! { tracker_schema:
     attribute_is_retyped_to_text,
     attribute_that_is_being_retyped_is_busy,
     choice_allows_50_options_and_999_in_all,
+    options_over_380_kb_are_refused,
     #[long] deleting_an_attribute_clears_its_many_values,
     #[long] columns_have_distinct_names_and_positions,
     #[long] column_can_be_moved_between_two_others_repeatedly,
@@ -215,6 +216,27 @@ async fn choice_allows_50_options_and_999_in_all() {
     assert_eq!(all.iter().filter(|option| option["retired"] == true).count(), 950);
     change(1000, 1).await.faulty(&["/options"]);
     assert_eq!(fixture.ann.get(&project).await.is(200)["attributes"][0]["options"], Value::from(all));
+}
+
+/// An emoji has four bytes.
+async fn options_over_380_kb_are_refused() {
+    let fixture = Fixture::new().await;
+    let attributes = format!("{}/attributes", fixture.project("Long options").await);
+    let options = |round: usize, rest: &str| -> Value {
+        (round * 50..(round + 1) * 50).map(|place| json!({ "label": format!("{place:04}{rest}") })).collect()
+    };
+    let long = "😀".repeat(96);
+    let new = json!({ "name": "Level", "type": "choice", "options": options(0, &long) });
+    let made = fixture.ada.post(&attributes, new).await.is(201);
+    let level = format!("{attributes}/{}", made.text("id"));
+    for round in 1..18 {
+        fixture.ada.patch(&level, json!({ "options": options(round, &long) })).await.is(200);
+    }
+    let refused = fixture.ada.patch(&level, json!({ "options": options(18, &long) })).await.faulty(&["/options"]);
+    let detail = "would take more than 380 KB, including former ones; shorten their labels";
+    assert_eq!(refused["errors"][0]["detail"], detail);
+    let with_short_labels = fixture.ada.patch(&level, json!({ "options": options(18, "") })).await.is(200);
+    assert_eq!(with_short_labels["options"].as_array().unwrap().len(), 950);
 }
 
 /// Workers die three times on the way.

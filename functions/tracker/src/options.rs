@@ -15,6 +15,9 @@ pub const MAX_LIVE: usize = 50;
 /// Options that an attribute may ever have.
 const MAX_EVER: u16 = 999;
 
+/// Bytes of all options of an attribute as JSON, which is longer than DynamoDB's form. An item has at most 400 KB.
+const MAX_BYTES: usize = 380 * 1024;
+
 /// `001` to `999`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -150,7 +153,13 @@ impl Options {
         let kept: Vec<OptionId> = listed.iter().map(|option| option.id).collect();
         let left_out = self.0.iter().filter(|option| !kept.contains(&option.id));
         listed.extend(left_out.map(|option| ChoiceOption { retired: true, ..option.clone() }));
-        Ok(Self(listed))
+        let all = Self(listed);
+        if serde_json::to_vec(&all).is_ok_and(|json| json.len() <= MAX_BYTES) {
+            Ok(all)
+        } else {
+            let detail = "would take more than 380 KB, including former ones; shorten their labels";
+            Err(vec![(None, detail.to_owned())])
+        }
     }
 }
 

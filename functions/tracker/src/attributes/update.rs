@@ -29,7 +29,8 @@ pub struct AttributePatch {
     #[serde(default)]
     #[schema(nullable = false, minimum = 1, maximum = 100)]
     position: Option<usize>,
-    /// All options that can be set, in their order. Other options are retired.
+    /// All options that can be set, in their order. Other options are retired. With those, an attribute has at most 999
+    /// options and 380 KB of them.
     #[serde(default)]
     #[schema(nullable = false, max_items = 50)]
     options: Option<Vec<WantedOption>>,
