@@ -10,6 +10,7 @@ use crate::tests;
 
 tests! { tracker_files:
     bad_cells_are_reported_by_line_and_column,
+    all_faults_of_a_record_are_reported_together,
     import_allocates_its_numbers_at_once,
     rows_with_an_issue_number_update_it,
     column_mapping_of_the_client_is_honoured,
@@ -107,6 +108,20 @@ async fn bad_cells_are_reported_by_line_and_column() {
     );
     assert_eq!((first.text("name"), first.text("createdBy")), ("First", "local:ann"));
     fixture.holds().await;
+}
+
+async fn all_faults_of_a_record_are_reported_together() {
+    let fixture = Fixture::new().await;
+    for (mode, file, columns) in [
+        ("create", "Name,Num Items\n,x\n", &["Num Items", "Name"][..]),
+        ("upsert", "Number,Name,State\nx,,ajar\n", &["Number", "State", "Name"]),
+        ("upsert", "Number,Num Items\nx,y\n", &["Number", "Num Items"]),
+    ] {
+        let rejected = import(&fixture.ann, PROJECT, new(mode, "stop"), file).await;
+        let faults = rejected["faults"].as_array().unwrap();
+        let found: Vec<&str> = faults.iter().map(|fault| fault["column"].as_str().unwrap()).collect();
+        assert_eq!(found, columns, "{}", rejected.told());
+    }
 }
 
 async fn import_allocates_its_numbers_at_once() {

@@ -56,9 +56,12 @@ pub fn read(params: &ImportParams, schema: &Schema, record: &Record) -> Result<P
             faults.push(RowFault { record: record.number, line, column, detail });
         }
     }
-    let has_names = params.columns.contains(&Target::Name);
-    let creates = params.mode == Mode::Create || parsed.number.is_none_or(|number| number > params.numbers.given);
-    if faults.is_empty() && parsed.name.is_none() && (creates || has_names) {
+    let named = cell(params, record, Target::Name);
+    // A record of an upsert whose number is invalid may be meant for an existing issue, which has a name.
+    let creates = params.mode == Mode::Create
+        || is_unnumbered(params, record)
+        || parsed.number.is_some_and(|number| number > params.numbers.given);
+    if named.map_or(creates, |name| name.text.trim().is_empty()) {
         faults.push(RowFault {
             record: record.number,
             line: line_of(params, record, Target::Name),
