@@ -13,6 +13,7 @@ tests! { tracker_issues:
     issue_is_renumbered_moved_and_deleted,
     moved_issue_keeps_choices_by_label,
     attribute_named_twice_in_values_is_refused,
+    body_may_have_100_values_of_escaped_emoji,
     values_are_set_cleared_and_normalized,
 }
 
@@ -104,6 +105,16 @@ async fn issue_over_380_kb_is_refused() {
     let same = fixture.ann.get(path).await.is(200);
     assert_eq!((same.tag(), &same["values"][&one]), (made.tag(), &Value::Null));
     fixture.holds().await;
+}
+
+/// Only then does the request reach the attributes, which do not exist.
+async fn body_may_have_100_values_of_escaped_emoji() {
+    let fixture = Fixture::new().await;
+    let emoji = r"\ud83d\ude00".repeat(1024);
+    let values: Vec<String> = (0..100).map(|place| format!("\"xattrib-{place:04x}\":\"{emoji}\"")).collect();
+    let values = format!("{{\"values\":{{{}}}}}", values.join(","));
+    let set = fixture.ann.call(Method::PATCH, &format!("{ISSUE}/values")).bytes("application/merge-patch+json", values);
+    set.await.refused(422, "unknown-attribute");
 }
 
 async fn attribute_named_twice_in_values_is_refused() {

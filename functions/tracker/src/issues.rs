@@ -53,8 +53,9 @@ pub const MAX_JUMP: u64 = 1_000_000;
 /// Bytes of an issue.
 const MAX_BYTES: usize = 380 * 1024;
 
-/// Bytes of a body with values: 100 values of 1024 characters, each of which may take six bytes in JSON.
-const MAX_BODY_WITH_VALUES: usize = 1024 * 1024;
+/// Bytes of a body with values: 100 values of 1024 characters, each of which may take twelve bytes in JSON, as two
+/// escaped surrogates.
+const MAX_BODY_WITH_VALUES: usize = 1280 * 1024;
 
 pub const ISSUE_TOO_LARGE: Kind = Kind::new(422, "issue-too-large", "An issue has at most 380 KB");
 
