@@ -1,9 +1,20 @@
 //! Issues and their values.
 
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
+use table::{Config, Engines};
 
 use super::fixture::{Fixture, PROJECT};
+use crate::harness::relay::pass_on;
+use crate::harness::server::Server;
 use crate::tests;
 
 tests! { tracker_issues:
@@ -14,6 +25,7 @@ tests! { tracker_issues:
     moved_issue_keeps_choices_by_label,
     attribute_named_twice_in_values_is_refused,
     body_may_have_100_values_of_escaped_emoji,
+    value_is_cleared_while_reads_do_not_show_its_attribute,
     values_are_set_cleared_and_normalized,
 }
 
@@ -206,5 +218,41 @@ async fn values_are_set_cleared_and_normalized() {
     let unknown = fixture.ann.put(&format!("{ISSUE}/values/xattrib-0000"), json!({ "value": "1" })).await;
     unknown.refused(422, "unknown-attribute");
     fixture.settled().await;
+    fixture.holds().await;
+}
+
+async fn value_is_cleared_while_reads_do_not_show_its_attribute() {
+    let fixture = Fixture::new().await;
+    let config = fixture.cairn.engines().config.clone();
+    let target = config.dynamodb.clone().unwrap();
+    let is_hidden = Arc::new(AtomicBool::new(false));
+    let hiding = Arc::clone(&is_hidden);
+    let server = Server::start(move |request: Request<Incoming>| {
+        let (target, hiding) = (target.clone(), Arc::clone(&hiding));
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes();
+            let is_query = parts.headers["x-amz-target"].as_bytes().ends_with(b".Query");
+            let query: Value = serde_json::from_slice(&body)?;
+            let answer = pass_on(target, parts, body).await?;
+            if !is_query || query["ConsistentRead"] == true {
+                return Ok::<_, Box<dyn Error + Send + Sync>>(answer);
+            }
+            let found = answer.into_body().collect().await?.to_bytes();
+            let found = String::from_utf8(found.to_vec())?;
+            hiding.fetch_or(found.contains("xattrib-3fe6"), Ordering::Relaxed);
+            let found = Bytes::from(found.replace("xattrib-3fe6", "unknown-3fe6"));
+            Ok(Response::builder().header("content-type", "application/x-amz-json-1.0").body(Full::new(found))?)
+        }
+    })
+    .await;
+    let config = Config { dynamodb: Some(server.url.clone()), ..config };
+    let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
+    let authorization = format!("Bearer {}", fixture.cairn.token("ann", &[]).await);
+    let clear = Request::delete(format!("{ISSUE}/values/xattrib-3fe6")).header("authorization", authorization);
+    let cleared = app.handle(clear.body(Bytes::new()).unwrap()).await;
+    assert_eq!(cleared.status(), 204, "{cleared:?}");
+    assert!(is_hidden.load(Ordering::Relaxed), "the project was not read");
+    assert_eq!(fixture.ann.get(ISSUE).await.is(200)["values"], json!({}));
     fixture.holds().await;
 }
