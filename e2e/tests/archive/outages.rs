@@ -8,7 +8,7 @@ use table::{Config, Engines};
 use tokio::time::Instant;
 
 use super::publishing::{CENSUS, LEASE, long_file, post, upload};
-use super::stage::{Archive, listed};
+use super::stage::{Archive, attribute, listed};
 use crate::harness::proxy::Proxy;
 use crate::harness::stopper::Moment;
 use crate::harness::throttle::Throttle;
@@ -22,6 +22,7 @@ tests! { archive_outages:
     #[long] run_ends_while_search_is_stopped_and_search_catches_up,
     #[long] first_run_says_that_search_lags_until_search_catches_up,
     #[long] post_that_is_unpublished_does_not_say_that_search_lags,
+    #[long] run_is_cancelled_if_its_post_is_deleted_while_search_lags,
     #[long] run_is_complete_although_the_table_throttles,
 }
 
@@ -182,6 +183,33 @@ async fn post_that_is_unpublished_does_not_say_that_search_lags() {
     let read = archive.volunteer.get(&post).await.is(200);
     assert_eq!((read.text("status"), &read["searchLag"]), ("draft", &json!(false)), "{}", read.told());
     assert!(archive.records().await.is_empty());
+    archive.publishing_agrees().await;
+}
+
+async fn run_is_cancelled_if_its_post_is_deleted_while_search_lags() {
+    let proxy = Proxy::before(engines::search().await).await;
+    let archive = by_hand(Some(proxy.url.clone())).await;
+    let post = post(&archive).await;
+    proxy.move_to("http://127.0.0.1:1".to_owned());
+    let run = begin(&archive, &post, CENSUS).await;
+    until_retiring(&archive, &run).await;
+    // After 60 looks the job waits long enough for the deletion to end first.
+    for _ in 0..62 {
+        archive.cairn.clock.advance(Duration::from_secs(16));
+        archive.work(None).await;
+    }
+    archive.volunteer.delete(&post).await.is(202);
+    proxy.move_to(engines::search().await);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while archive.volunteer.get(&post).await.status != 404 {
+        assert!(Instant::now() < deadline, "the post is not deleted");
+        archive.work(None).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    archive.finish().await;
+    let items = archive.items().await;
+    let runs = items.values().filter(|item| item.get("kind").is_some_and(|kind| kind.as_s().unwrap() == "publish"));
+    assert_eq!(runs.map(|run| attribute(run, "status")).collect::<Vec<_>>(), ["cancelled"]);
     archive.publishing_agrees().await;
 }
 

@@ -93,13 +93,19 @@ async fn waits(access: &Access, work: &RunWork<'_>) -> Result<bool, Problem> {
     Ok(!work.run.dry_run && hidden::has_other(access, work.post, work.run.run).await?)
 }
 
-/// Returns the end of a job whose post was deleted with its runs.
+/// Returns the end of a job without its run. Once readers see the run, its post may be deleted while the job waits for
+/// search. Before that, the run must be there.
 fn end_without_run(lease: &Lease, checkpoint: &Checkpoint) -> Result<Step, Problem> {
     let (post, run) = (lease.group, lease.job.details.run);
-    tracing::error!(post.id = %post, run = run.0, "the run of a job is not there; the job ends");
+    let then = if matches!(checkpoint.phase, Phase::Retiring | Phase::Ended) {
+        Then::Cancel
+    } else {
+        tracing::error!(post.id = %post, run = run.0, "the run of a job is not there; the job ends");
+        Then::Succeed
+    };
     let hidden: Vec<_> = std::iter::once(run).chain(checkpoint.last.map(|last| last.run)).collect();
     let shown: Vec<_> = hidden.into_iter().map(|run| (run, None)).collect();
-    Step::new(vec![hidden::update(post, &shown)], checkpoint, lease.job.counts, Then::Succeed)
+    Step::new(vec![hidden::update(post, &shown)], checkpoint, lease.job.counts, then)
 }
 
 /// Reads the run of a job. None if the post was deleted with its runs.
