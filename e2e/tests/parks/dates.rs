@@ -11,6 +11,7 @@ tests! { dates:
     invalid_or_reversed_date_ranges_are_refused,
     dates_of_product_1_exclude_those_of_product_10,
     dates_list_in_order_without_short_pages,
+    page_of_dates_with_long_notes_ends_before_its_limit,
     dates_are_visible_exactly_with_their_product,
     notes_of_dates_are_for_administrators_only,
     update_of_a_date_honours_if_match,
@@ -174,6 +175,22 @@ async fn dates_list_in_order_without_short_pages() {
     admin.get(&format!("{DATES}?cursor={cursor}")).await.faulty(&["cursor"]);
     admin.post(PRODUCTS, product("Pass")).await.is(201);
     visitor.get(&format!("{PRODUCTS}/2/dates?cursor={cursor}")).await.faulty(&["cursor"]);
+}
+
+/// In the response of a function, a control character takes seven bytes.
+async fn page_of_dates_with_long_notes_ends_before_its_limit() {
+    let (_cairn, admin, visitor) = with_product().await;
+    admin.post(DATES, seed("2025-12-01", "2026-03-10", "open")).await.is(200);
+    let notes = json!({ "adminNotes": "\u{1}".repeat(10_000) });
+    admin.patch(&format!("{DATES}?from=2025-12-01&to=2026-03-10"), notes).await.is(200);
+    let first = admin.get(&format!("{DATES}?limit=100")).await.is(200);
+    assert!(first.bytes.len() < 4_000_000, "{}", first.bytes.len());
+    let rest = admin.get(&format!("{DATES}?limit=100&cursor={}", first.next().unwrap())).await.is(200);
+    assert!(rest.next().is_none());
+    let listed = days(&[first, rest]);
+    assert_eq!(listed.len(), 100);
+    assert!(listed.is_sorted_by(|one, next| one < next), "{listed:?}");
+    assert_eq!(days(&[visitor.get(&format!("{DATES}?limit=100")).await.is(200)]), listed);
 }
 
 async fn dates_are_visible_exactly_with_their_product() {

@@ -18,6 +18,9 @@ pub const ADMINISTRATORS: Who = Who::Role(ADMINISTRATOR);
 /// Every caller; administrators get their own view.
 pub const EVERYONE: Who = Who::Views { fuller: ADMINISTRATOR };
 
+/// The limit of bytes of the items in a response. Lambda limits a response to 6 MB.
+pub const MAX_BYTES: usize = 4_000_000;
+
 /// The attributes and items that a response shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {

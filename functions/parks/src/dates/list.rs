@@ -3,14 +3,14 @@
 use serde::Deserialize;
 use table::{EntityKey, Position};
 use utoipa::ToSchema;
-use web::{Context, Fault, Limit, Order, Page, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, Fault, Limit, Order, Page, Path, Problem, Query, Route, Sample, problem, response_bytes};
 
 use super::{ALL, LoadedDate, ProductDateView, among};
 use crate::access::{DATES, ITEM};
 use crate::days::{Day, Days};
 use crate::entity::{ItemPath, Product};
 use crate::items::LoadedItem;
-use crate::view::{Cached, EVERYONE, View, ViewParameter};
+use crate::view::{Cached, EVERYONE, MAX_BYTES, View, ViewParameter};
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DatesQuery {
@@ -35,7 +35,8 @@ pub fn route() -> Route {
         .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates?from=2025-12-01&to=2025-12-31"))
 }
 
-/// A view shows the dates of a product if it shows the product and that is not deleted.
+/// A view shows the dates of a product if it shows the product and that is not deleted. A page with long texts ends
+/// before `limit`.
 async fn list(
     cx: Context,
     Path(path): Path<ItemPath<Product>>,
@@ -54,8 +55,19 @@ async fn list(
     let dates = if view == View::Administrator { dates.consistent() } else { dates };
     let dates = if query.order == Order::Desc { dates.backward() } else { dates };
     let found = dates.page(query.limit.0).await?;
-    let dates = found.items.into_iter().filter_map(|stored| LoadedDate::new(stored).transpose());
-    let items = dates.map(|date| Ok(date?.view(view))).collect::<Result<_, Problem>>()?;
-    let next_cursor = cx.cursor_to(found.next)?;
+    let (mut items, mut bytes, mut last, mut next) = (Vec::new(), 0, None, found.next);
+    for stored in found.items {
+        let position = dates.position_of(&stored);
+        let Some(date) = LoadedDate::new(stored)? else { continue };
+        let date = date.view(view);
+        bytes += response_bytes(&date)?;
+        if bytes > MAX_BYTES && !items.is_empty() {
+            next = last;
+            break;
+        }
+        items.push(date);
+        last = position;
+    }
+    let next_cursor = cx.cursor_to(next)?;
     Ok(Cached(view, Page { items, next_cursor }))
 }

@@ -14,14 +14,12 @@ use crate::item::Item;
 use crate::schema::PARKS;
 use crate::shapes;
 use crate::view::{
-    CARD_DESCRIPTION_LENGTH, Cached, EVERYONE, FieldsParameter, GeometryParameter, ItemView, View, ViewParameter,
+    CARD_DESCRIPTION_LENGTH, Cached, EVERYONE, FieldsParameter, GeometryParameter, ItemView, MAX_BYTES, View,
+    ViewParameter,
 };
 
 /// The number of ids that are looked up concurrently.
 const CONCURRENCY: usize = 16;
-
-/// The limit of bytes of the items in a response. Lambda limits a response to 6 MB.
-const MAX_BYTES: usize = 4_000_000;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ItemsQuery {
