@@ -15,7 +15,7 @@ tests! { imports_layers:
     rows_with_unreadable_names_are_refused,
     csv_columns_set_every_field_of_their_kind,
     unknown_attributes_are_ignored_on_request,
-    file_with_another_separator_is_refused_by_name,
+    csv_layer_is_read_as_spreadsheets_write_it,
 }
 
 async fn layer_with_another_crs_is_refused() {
@@ -201,14 +201,19 @@ async fn unknown_attributes_are_ignored_on_request() {
     admin.post("/parks/imports", bad).await.faulty(&["/unknown"]);
 }
 
-async fn file_with_another_separator_is_refused_by_name() {
+async fn csv_layer_is_read_as_spreadsheets_write_it() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
-    for (between, name) in [(";", "semicolons"), ("\t", "tabs")] {
-        let rows = ["externalId", "displayName", "longitude", "latitude"].join(between) + "\n";
-        let job = import(&admin, "csv", &rows).await;
-        assert_eq!(job["status"], "failed");
-        assert!(job.text("reason").contains(name), "{}", job.told());
-        assert!(!job.text("reason").contains("byte"), "{}", job.told());
+    for (id, between) in [("a", ";"), ("b", "\t")] {
+        let header = ["externalId", "type", "displayName", "longitude", "latitude"].join(between);
+        let row = [id, "trail", "Bear, Trail", "-125,5", "49,6"].join(between);
+        let job = import(&admin, "csv", &format!("{header}\r\n{row}\r\n")).await;
+        assert_eq!(job["counts"]["done"], 1, "{}", job.told());
     }
+    let trails = admin.get(TRAILS).await.is(200);
+    assert_eq!(trails.each("displayName"), ["Bear, Trail"; 2]);
+    assert_eq!(trails.each("location"), [&json!([-125.5, 49.6]); 2]);
+    let job = import(&admin, "csv", "externalId|displayName\na|A\n").await;
+    assert_eq!(job["status"], "failed");
+    assert!(job.text("reason").contains("vertical bars"), "{}", job.told());
 }

@@ -49,7 +49,8 @@ pub enum Format {
     /// A FeatureCollection whose features' properties are fields, and whose geometry is boundary, path or location.
     Geojson,
     /// Columns externalId, type, longitude, latitude, and the fields of an item of the kind except its shapes. `|` separates
-    /// the entries of a list. An empty cell does not change a field.
+    /// the entries of a list. An empty cell does not change a field. The cells are separated by commas, semicolons or
+    /// tabs, by what the header has most often, in UTF-8, UTF-16 (with a byte-order mark) or Windows-1252.
     Csv,
 }
 

@@ -122,12 +122,12 @@ impl Format {
     pub(crate) fn decode(self, record: &[u8]) -> Result<Cow<'_, str>, String> {
         let utf_16 = |encoding: &'static encoding_rs::Encoding| {
             let text = encoding.decode_without_bom_handling_and_without_replacement(record);
-            text.ok_or_else(|| "is not UTF-16".to_owned())
+            text.ok_or_else(|| "is not UTF-16; save the file as UTF-8".to_owned())
         };
         match self.encoding {
             Encoding::Utf8 => std::str::from_utf8(record)
                 .map(Cow::Borrowed)
-                .map_err(|error| format!("is not UTF-8 from byte {} on", error.valid_up_to())),
+                .map_err(|error| format!("is not UTF-8 from byte {} on; save the file as UTF-8", error.valid_up_to())),
             Encoding::Windows1252 => Ok(encoding_rs::WINDOWS_1252.decode_without_bom_handling(record).0),
             Encoding::Utf16Le => utf_16(encoding_rs::UTF_16LE),
             Encoding::Utf16Be => utf_16(encoding_rs::UTF_16BE),
@@ -229,6 +229,9 @@ mod tests {
             assert_eq!(found.line_breaks(&bytes), 1);
             assert_eq!(found.decode(found.without_mark(&bytes)).unwrap(), text);
         }
-        assert_eq!(format(Encoding::Utf16Le, Delimiter::Comma).decode(b"\0\xd8").unwrap_err(), "is not UTF-16");
+        assert_eq!(
+            format(Encoding::Utf16Le, Delimiter::Comma).decode(b"\0\xd8").unwrap_err(),
+            "is not UTF-16; save the file as UTF-8"
+        );
     }
 }

@@ -27,9 +27,6 @@ pub const COLUMNS: [&str; 17] = [
     "adminNotes",
 ];
 
-/// What stands between columns in files of other kinds.
-const OTHER_SEPARATORS: [(char, &str); 3] = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
-
 /// The most fields of a record that are looked at: enough to say by how many it is wrong.
 pub const MAX_FIELDS: usize = 100;
 
@@ -37,6 +34,9 @@ pub const MAX_FIELDS: usize = 100;
 const MAX_HEADER: usize = 32 * 1024;
 
 const REQUIRED: [&str; 2] = ["externalId", "displayName"];
+
+/// The least number of bytes by which the format of a longer file is recognised. It is longer than a header.
+const START: usize = 2 * MAX_HEADER;
 
 /// Reads record after record.
 #[derive(Debug)]
@@ -46,18 +46,27 @@ pub struct Csv {
     unknown: Unknown,
     mapping: Mapping,
     ended: bool,
+    /// None until it is recognised.
+    format: Option<Format>,
     records: Records,
 }
 
 impl Csv {
-    pub fn at(place: ParserState, options: &Options) -> Self {
+    /// `format` is that of a file whose header has been parsed.
+    pub fn at(place: ParserState, format: Format, options: &Options) -> Self {
         let ended = place == ParserState::End;
         let columns = match place {
             ParserState::Columns(columns) => Some(columns),
             _ => None,
         };
         let (unknown, mapping) = (options.unknown, options.mapping.clone());
-        Self { columns, unknown, mapping, ended, records: Records::default() }
+        let known = columns.is_some().then_some(format);
+        Self { columns, unknown, mapping, ended, format: known, records: Records::of(format) }
+    }
+
+    /// The format of the file, after its header was parsed.
+    pub fn format(&self) -> Format {
+        self.format.unwrap_or_default()
     }
 
     pub fn place(&self) -> ParserState {
@@ -74,6 +83,13 @@ impl Csv {
 
     /// The record that begins here; its line break belongs to it.
     pub fn find(&mut self, rest: &[u8], at_end: bool) -> Parsed {
+        if self.format.is_none() {
+            if rest.len() < START && !at_end {
+                return Parsed::More;
+            }
+            let format = Format::of(rest, at_end);
+            (self.format, self.records) = (Some(format), Records::of(format));
+        }
         let (end, taken) = match self.records.find(rest, at_end) {
             sheet::Found::Record { end, taken } => (end, taken),
             sheet::Found::More => return Parsed::More,
@@ -90,7 +106,7 @@ impl Csv {
         match &self.columns {
             Some(_) if record.is_empty() => Parsed::Nothing(taken),
             Some(_) => Parsed::Row { begin: 0, end: record.len(), taken },
-            None => match header(record, self.unknown, &self.mapping) {
+            None => match header(record, self.format(), self.unknown, &self.mapping) {
                 Ok(columns) => {
                     self.columns = Some(columns);
                     Parsed::Nothing(taken)
@@ -107,18 +123,19 @@ impl Csv {
 }
 
 /// The fields that the columns of a header set.
-fn header(record: &[u8], unknown: Unknown, mapping: &Mapping) -> Result<Vec<String>, String> {
+fn header(record: &[u8], format: Format, unknown: Unknown, mapping: &Mapping) -> Result<Vec<String>, String> {
     if record.len() > MAX_HEADER {
         return Err(format!("its header has {} bytes, and at most {MAX_HEADER} are allowed", record.len()));
     }
-    let columns = Format::default().cells(record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record), MAX_FIELDS);
+    let columns = format.cells(format.without_mark(record), MAX_FIELDS);
     let columns = columns.map_err(|reason| format!("its header {reason}"))?;
     let columns: Vec<String> = columns.into_iter().map(|cell| cell.text).collect();
     let known = COLUMNS.join(", ");
     if let [only] = columns.as_slice()
-        && let Some((_, separators)) = OTHER_SEPARATORS.iter().find(|(between, _)| only.contains(*between))
+        && only.contains('|')
     {
-        return Err(format!("its columns are separated by {separators}; separate them by commas"));
+        let reason = "its columns are separated by vertical bars; separate them by commas, semicolons or tabs";
+        return Err(reason.to_owned());
     }
     if let Some(missing) = mapping.attributes().into_iter().find(|mapped| !columns.contains(mapped)) {
         return Err(format!("it has no column `{missing}`, which the mapping names"));
@@ -148,14 +165,15 @@ mod tests {
     use super::*;
 
     /// The records of a file that comes in pieces of this size.
-    fn records(file: &str, piece: usize) -> Result<Vec<Vec<String>>, String> {
+    fn records(file: impl AsRef<[u8]>, piece: usize) -> Result<Vec<Vec<String>>, String> {
+        let file = file.as_ref();
         let (mut csv, mut from, mut to, mut records) =
-            (Csv::at(ParserState::Start, &Options::default()), 0, 0, Vec::new());
+            (Csv::at(ParserState::Start, Format::default(), &Options::default()), 0, 0, Vec::new());
         loop {
-            match csv.find(&file.as_bytes()[from..to], to == file.len()) {
+            match csv.find(&file[from..to], to == file.len()) {
                 Parsed::Nothing(taken) => from += taken,
                 Parsed::Row { begin, end, taken } => {
-                    let record = Format::default().cells(&file.as_bytes()[from + begin..from + end], MAX_FIELDS)?;
+                    let record = csv.format().cells(&file[from + begin..from + end], MAX_FIELDS)?;
                     records.push(record.into_iter().map(|cell| cell.text).collect());
                     from += taken;
                 }
@@ -178,14 +196,25 @@ mod tests {
     }
 
     #[test]
+    fn columns_are_separated_by_what_the_header_has_most() {
+        let file = "externalId,displayName\n1,Größe; c\n";
+        let utf_16: Vec<u8> = format!("\u{feff}{file}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(records(utf_16, 7).unwrap(), [["1", "Größe; c"]]);
+        for between in [";", "\t"] {
+            let file = format!("externalId{between}displayName\n1{between}A, B\n");
+            assert_eq!(records(file, 7).unwrap(), [["1", "A, B"]], "{between:?}");
+        }
+        assert_eq!(records(b"externalId;displayName\n1;Gr\xf6\xdfe\n", 7).unwrap(), [["1", "Größe"]]);
+    }
+
+    #[test]
     fn a_file_without_the_right_header_is_refused() {
         for (file, told) in [
             ("", "no header"),
             ("externalId,name\n", "`name`"),
             ("externalId,externalId,displayName\n", "twice"),
             ("externalId\n1", "no column `displayName`"),
-            ("externalId;displayName\n1;A\n", "separated by semicolons"),
-            ("externalId\tdisplayName\n1\tA\n", "separated by tabs"),
+            ("externalId|displayName\n1|A\n", "separated by vertical bars"),
             ("externalId,displayName\n1,\"open", "never closed"),
         ] {
             let reason = records(file, 7).unwrap_err();

@@ -9,8 +9,14 @@ use super::options::Unknown;
 use super::row::{ParsedRow, RowParser};
 
 impl RowParser {
-    pub(super) fn record(&self, text: &[u8], columns: &[String], faults: &mut Vec<Fault>) -> Option<ParsedRow> {
-        let cells = match sheet::Format::default().cells(text, MAX_FIELDS) {
+    pub(super) fn record(
+        &self,
+        text: &[u8],
+        format: sheet::Format,
+        columns: &[String],
+        faults: &mut Vec<Fault>,
+    ) -> Option<ParsedRow> {
+        let cells = match format.cells(text, MAX_FIELDS) {
             Ok(cells) if cells.len() == columns.len() => cells,
             Ok(cells) => {
                 let detail = format!("has {} fields, and the header names {}", cells.len(), columns.len());
@@ -37,7 +43,8 @@ impl RowParser {
                     let terms = cell.split('|').map(str::trim).filter(|term| !term.is_empty());
                     fields.insert(column.clone(), terms.collect::<Vec<_>>().into());
                 }
-                "longitude" | "latitude" => match cell.trim().parse::<f64>() {
+                // Where semicolons separate cells, commas are decimal points.
+                "longitude" | "latitude" => match cell.trim().replace(',', ".").parse::<f64>() {
                     Ok(number) if number.is_finite() => {
                         *(if column == "longitude" { &mut longitude } else { &mut latitude }) = Some(number);
                     }
@@ -90,11 +97,13 @@ mod tests {
         assert_eq!(draft.fields["searchTerms"], json!(["x", "y z"]));
         assert_eq!(draft.fields["location"], json!([-125.5, 49.6]));
         assert!(!draft.fields.contains_key("description"));
+        let decimal_commas = row("a,trail,A,,,\"-125,5\",\"49,6\"").unwrap();
+        assert_eq!(decimal_commas.fields["location"], json!([-125.5, 49.6]));
         for (text, pointers) in [
             (",trail,A,,,1,2", &["/externalId"][..]),
             ("a,camp,A,,,1,2", &["/type"]),
             ("a,trail,A,,,1,", &["/latitude"]),
-            ("a,trail,A,,,x,inf", &["/longitude", "/latitude"]),
+            ("a,trail,A,,,\"1,2,3\",inf", &["/longitude", "/latitude"]),
             ("a,trail,A,,,1", &[""]),
             ("a,trail,\"A,,,1", &[""]),
         ] {
