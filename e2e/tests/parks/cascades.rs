@@ -18,6 +18,7 @@ tests! { cascades:
     #[long] cascade_killed_at_each_batch_ends_the_same,
     #[long] hiding_an_item_with_many_relationships_hides_all_of_them,
     #[long] deleting_and_restoring_keeps_many_relationships,
+    #[long] jobs_work_on_relationships_in_both_directions,
     #[long] item_of_an_open_job_cannot_be_deleted_or_moved,
     #[long] item_that_a_job_hides_cannot_be_shown,
 }
@@ -219,6 +220,35 @@ async fn deleting_and_restoring_keeps_many_relationships() {
         .post(&format!("{}/retype", "/parks/facilities/bcparks_1/campground/2"), json!({ "facilityType": "trail" }));
     retype.await.is(200);
     assert!(conflicts.count() > 0, "no conflict occurred");
+}
+
+/// Of two facilities, the one with the smaller key is the first of their relationship.
+async fn jobs_work_on_relationships_in_both_directions() {
+    let (cairn, admin, visitor) = with_camps(111).await;
+    let (hub, path) = (camp(50), "/parks/facilities/bcparks_1/campground/50");
+    let join = |number: usize| {
+        let (admin, hub) = (admin.clone(), hub.clone());
+        async move {
+            relate(&admin, &hub, &camp(number)).await.is(201);
+        }
+    };
+    let others = (1..=111).filter(|number| *number != 50);
+    stream::iter(others).for_each_concurrent(4, join).await;
+    for visible in [false, true] {
+        let begun = admin.patch(path, json!({ "isVisible": visible })).await.is(202);
+        ended(&admin, begun.header("location")).await;
+        assert_eq!(seen(&visitor, &hub).await.len(), if visible { 110 } else { 0 });
+        assert_eq!(seen(&admin, &hub).await.len(), 110);
+    }
+    let deleted = admin.delete(&format!("{path}?cascade=true")).await;
+    if deleted.status == 202 {
+        ended(&admin, deleted.header("location")).await;
+    }
+    visitor.get(path).await.refused(404, "not-found");
+    assert_eq!(counted(&cairn, "facility::bcparks_1::campground::50").await, 0);
+    for number in [1, 77] {
+        assert!(seen(&admin, &camp(number)).await.is_empty());
+    }
 }
 
 async fn item_of_an_open_job_cannot_be_deleted_or_moved() {

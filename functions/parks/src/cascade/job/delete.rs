@@ -9,7 +9,7 @@ use table::Access;
 use web::Problem;
 
 use super::super::delete::{delete_one, deleted, detach, load_all};
-use super::super::{CONCURRENCY, Relationships, TransactionBuilder, counters, relationships};
+use super::super::{CONCURRENCY, Relationships, TransactionBuilder, counters, relationships_up_to};
 use super::{Checkpoint, LAG, PAGE, add_cascaded, load, max_actions};
 use crate::access;
 use crate::audit::Audit;
@@ -56,7 +56,7 @@ async fn batch(access: &Access, root: &Item, lease: &Lease) -> Result<(Transacti
     let (mut transaction, mut cascaded) = (TransactionBuilder::default(), 0);
     let with_relationships = |(loaded, children): Leaf| async move {
         let Some(item) = loaded.item.reference() else { return Ok(None) };
-        let related = relationships(access, &item).await?;
+        let related = relationships_up_to(access, &item, max_detached(access)).await?;
         Ok::<_, Problem>(Some((loaded, children, item, related)))
     };
     // A stream, so that leaves without room in this transaction are not loaded.
@@ -65,7 +65,7 @@ async fn batch(access: &Access, root: &Item, lease: &Lease) -> Result<(Transacti
         let Some((loaded, children, item, related)) = leaf? else { continue };
         // The item, the counters of its relationships, its partition and its children; and for each relationship two
         // writes and the counter of the other item.
-        let cost = 3 + children.len() + 3 * related.all.len();
+        let cost = 3 + children.len() + 3 * related.counter.count;
         if transaction.size() + cost + 1 > max_actions(access) {
             if transaction.size() == 0 {
                 // Until it is deleted, no other job may work on it.
@@ -88,12 +88,17 @@ async fn batch(access: &Access, root: &Item, lease: &Lease) -> Result<(Transacti
     if transaction.size() == 0
         && let Some(item) = root.reference()
     {
-        let related = relationships(access, &item).await?;
+        let related = relationships_up_to(access, &item, max_detached(access)).await?;
         if !related.all.is_empty() {
             detach_some(access, &item, related, &mut transaction)?;
         }
     }
     Ok((transaction, cascaded))
+}
+
+/// The limit of relationships that one transaction detaches. Two more actions are on the item and on its counter.
+fn max_detached(access: &Access) -> usize {
+    (max_actions(access) - 2) / 3
 }
 
 /// Detaches as many relationships of an item as fit into a transaction that also updates the item.
@@ -103,7 +108,7 @@ fn detach_some(
     related: Relationships,
     transaction: &mut TransactionBuilder,
 ) -> Result<(), Problem> {
-    for relationship in related.all.iter().take((max_actions(access) - 2) / 3) {
+    for relationship in related.all.iter().take(max_detached(access)) {
         detach(item, relationship, transaction)?;
     }
     transaction.assert_count(related.counter);

@@ -1,12 +1,13 @@
 //! Shows or hides an item with more relationships than fit into one transaction. When it is hidden its relationships are
-//! updated first, when it is shown the item is.
+//! updated first, when it is shown the item is. Each step updates the relationships of one page.
 
 use jobs::{Step, Then, Worker};
 use table::Access;
 use web::Problem;
 
-use super::super::{TransactionBuilder, relationships};
-use super::{Checkpoint, load, max_actions};
+use super::super::{Pages, TransactionBuilder, counters};
+use super::{Checkpoint, LAG, load, max_actions};
+use crate::access;
 use crate::jobs::{JobKind, Lease, ParksJobs};
 
 #[derive(Debug)]
@@ -15,17 +16,23 @@ pub struct Showing;
 impl Worker<ParksJobs> for Showing {
     async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
         let shown = lease.job.kind == JobKind::Show;
-        let checkpoint: Checkpoint = lease.job.checkpoint()?;
+        let mut checkpoint: Checkpoint = lease.job.checkpoint()?;
         let found = load(access, &checkpoint.root).await?;
         let item = found.as_ref().and_then(|root| root.item.reference());
         let Some((root, item)) = found.zip(item) else {
             return Ok(Step::fail(&lease.job, "its item does not exist any more"));
         };
-        let related = relationships(access, &item).await?;
-        let mut left: Vec<_> = related.all.into_iter().filter(|one| one.own(&item).shown != shown).collect();
-        // The item and the counter take two more.
-        let last = left.len() <= max_actions(access) - 2;
-        left.truncate(max_actions(access) - 2);
+        let counter = counters::load(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(&item)).await?;
+        let from_start = checkpoint.place.is_none();
+        // The item and the counter take two more actions.
+        let mut pages = Pages::new(access, &item, max_actions(access) - 2, checkpoint.place.take());
+        let (mut left, mut seen) = (Vec::new(), 0);
+        while left.is_empty()
+            && let Some(page) = pages.page().await?
+        {
+            seen += page.len();
+            left.extend(page.into_iter().filter(|one| one.own(&item).shown != shown));
+        }
         let mut transaction = TransactionBuilder::default();
         for relationship in &left {
             transaction.push(relationship.show(&item, shown));
@@ -33,14 +40,22 @@ impl Worker<ParksJobs> for Showing {
         let mut counts = lease.job.counts;
         counts.done += left.len() as u64;
         counts.total = counts.total.max(counts.done);
-        if !last {
+        // A relationship moves when its other item is retyped, also from behind this place to before it. So only a step
+        // that has seen all of them is the last.
+        let is_last = from_start && pages.next.is_none() && seen == counter.count;
+        if !is_last {
+            if from_start && left.is_empty() {
+                // The index lags behind the counter.
+                tokio::time::sleep(LAG).await;
+            }
+            checkpoint.place = pages.next;
             return Step::new(transaction.into_actions(), &checkpoint, counts, Then::Continue);
         }
         let mut after = root.item.clone();
         (after.is_visible, after.busy) = (Some(shown), None);
         after.index();
         transaction.push(root.update_to(&after)?);
-        transaction.assert_count(related.counter);
+        transaction.assert_count(counter);
         Step::new(transaction.into_actions(), &checkpoint, counts, Then::Succeed)
     }
 }
