@@ -30,6 +30,7 @@ pub struct CsvOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, example = "windows-1250")]
     pub encoding: Option<Encoding>,
+    /// Without it, the file has the delimiter that splits its header most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub delimiter: Option<Delimiter>,
