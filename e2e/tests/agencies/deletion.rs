@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ::agencies::schema::BY_PERSON;
+use local::identity::Person;
 use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
 
 use super::detour::{Detour, Fate};
-use super::stage::{Stage, root};
+use super::stage::{Stage, idp, invitation, root};
 use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::{Item, text};
 use crate::harness::{eventually, sized};
@@ -26,6 +27,7 @@ tests! { agency_deletion:
     marked_agency_is_deleted_after_any_failure,
     unfinished_deletion_returns_its_job,
     two_deletions_at_once_have_one_job,
+    member_accepting_during_a_deletion_leaves_no_item,
 }
 
 /// Longer than the lease of a worker that has died.
@@ -344,4 +346,25 @@ async fn two_deletions_at_once_have_one_job() {
     assert_eq!(items(&stage).await.len(), 6, "those of the other agencies");
     assert_eq!(stage.items().await.keys().filter(|key| key.starts_with("JOB#")).count(), 1);
     stage.adds_up().await;
+}
+
+async fn member_accepting_during_a_deletion_leaves_no_item() {
+    let stage = Stage::new().await;
+    stage.ann.post("/agencies/n/invitations", invitation("ann@example.org")).await.is(201);
+    let accepting = Detour::holding(&stage, WRITES, 0..1).await;
+    // By its first batch the deletion has listed all items.
+    let deleting = Detour::holding(&stage, &["BatchWriteItem"], 0..1).await;
+    let ann = accepting.user("ann", Person { address: Some("ann@example.org"), ..idp("ann") });
+    let delete = deleting.user("root", root()).delete("/agencies/n?cascade=true");
+    let accept = ann.post("/agencies/me/invitations/n/accept", json!({}));
+    let listed = async {
+        let deletion = tokio::spawn(delete.into_future());
+        deleting.held().await;
+        deletion
+    };
+    let (accepted, deletion) = tokio::join!(accept.into_future(), accepting.once_held(listed));
+    accepted.refused(404, "not-found");
+    deleting.let_go();
+    deletion.await.unwrap().is(204);
+    assert_eq!(left(&stage, "n").await, 0);
 }

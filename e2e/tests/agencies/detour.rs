@@ -103,11 +103,21 @@ impl Detour {
 
     /// Does this once all the calls are held that are to be, and then lets them go on.
     pub async fn once_held<T>(&self, other: impl IntoFuture<Output = T>) -> T {
+        self.held().await;
+        let done = other.await;
+        self.let_go();
+        done
+    }
+
+    /// Waits until all the calls are held that are to be.
+    pub async fn held(&self) {
         let held = timeout(Duration::from_secs(30), self.calls.held.acquire_many(self.holds)).await;
         held.expect("it never comes to these calls").unwrap().forget();
-        let done = other.await;
+    }
+
+    /// Lets the held calls go on.
+    pub fn let_go(&self) {
         self.calls.let_go.add_permits(self.holds as usize);
-        done
     }
 }
 

@@ -16,6 +16,7 @@ tests! { invitations:
     expired_invitation_cannot_be_accepted,
     replaced_invitation_gives_the_new_role,
     member_who_accepts_keeps_the_role,
+    member_who_accepts_an_expired_invitation_does_not_settle_it,
     long_token_name_is_cut_to_the_display_name,
     spellings_of_one_address_are_one_invitation,
     declined_or_revoked_invitation_cannot_be_accepted,
@@ -201,6 +202,19 @@ async fn member_who_accepts_keeps_the_role() {
     assert_eq!(stage.ann.get(&path).await.is(200)["status"], "accepted");
     assert_eq!(ann.post(ACCEPT, json!({})).await.is(200).tag(), kept.tag());
     assert_eq!(stage.counts("n").await, (2, 1));
+}
+
+async fn member_who_accepts_an_expired_invitation_does_not_settle_it() {
+    let stage = Stage::new().await;
+    stage.ann.post(INVITATIONS, json!({ "address": "bob@example.org", "days": 1 })).await.is(201);
+    let bob = stage.person("bob", Some("bob@example.org")).await;
+    let path = format!("{INVITATIONS}/{}", hash("bob@example.org"));
+    stage.cairn.clock.advance(Duration::from_secs(25 * 3600));
+    let expired = stage.ann.get(&path).await.is(200);
+    assert_eq!(expired["status"], "expired");
+    assert_eq!(bob.post(ACCEPT, json!({})).await.is(200)["idpid"], "idp:bob");
+    let read = stage.ann.get(&path).await.is(200);
+    assert_eq!((&read.body, read.tag()), (&expired.body, expired.tag()));
 }
 
 async fn spellings_of_one_address_are_one_invitation() {

@@ -19,6 +19,7 @@ tests! { agency_races:
     same_idempotency_key_at_once_creates_one_invitation,
     invitation_revoked_during_acceptance_is_not_accepted,
     removal_during_acceptance_refuses_the_acceptance,
+    member_removed_and_invited_anew_during_acceptance_joins,
     two_invitations_to_one_address_at_once_create_one,
     two_status_changes_at_once_both_succeed,
     two_administrators_leaving_at_once_keep_one,
@@ -177,6 +178,24 @@ async fn removal_during_acceptance_refuses_the_acceptance() {
         stage.ann.get("/agencies/n/members/idp:eve").await.refused(404, "not-found");
         stage.ann.delete(&format!("{INVITATIONS}/{}", hash("eve@example.org"))).await.is(204);
     }
+    stage.adds_up().await;
+}
+
+async fn member_removed_and_invited_anew_during_acceptance_joins() {
+    let stage = Stage::new().await;
+    stage.ann.post(INVITATIONS, invitation("bob@example.org")).await.is(201);
+    let detour = Detour::holding(&stage, WRITES, 0..1).await;
+    let bob = detour.user("bob", Person { address: Some("bob@example.org"), ..idp("bob") });
+    let path = format!("{INVITATIONS}/{}", hash("bob@example.org"));
+    let remove_and_invite = async {
+        stage.ann.delete(BOB).await.is(204);
+        stage.ann.delete(&path).await.is(204);
+        stage.ann.post(INVITATIONS, json!({ "address": "bob@example.org", "role": "admin" })).await.is(201);
+    };
+    let (accepted, ()) = join!(bob.post(ACCEPT, json!({})).into_future(), detour.once_held(remove_and_invite));
+    assert_eq!(accepted.is(201)["role"], "admin");
+    assert_eq!(stage.counts("n").await, (2, 2));
+    assert_eq!(stage.ann.get(&path).await.is(200)["status"], "accepted");
     stage.adds_up().await;
 }
 

@@ -9,7 +9,7 @@ use crate::agencies::AgencyPath;
 use crate::audit::Audit;
 use crate::authorization::{AGENCY_INACTIVE, SIGNED_IN, inactive};
 use crate::item::{Agency, Invitation, Member, Removal};
-use crate::keys::{agency_key, invitation_key, known_address_key, member_key, removal_key};
+use crate::keys::{agency_key, gate_key, invitation_key, known_address_key, member_key, removal_key};
 use crate::members::{MemberView, count, refusal};
 use crate::names::{AgencyId, InvitationStatus, Status};
 use crate::schema::AGENCIES;
@@ -142,7 +142,7 @@ fn display_name(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_control()).take(MAX_DISPLAY_NAME).collect()
 }
 
-/// Settles the pending invitation of a caller who is a member already and keeps the role.
+/// Settles the invitation of a caller who is a member already and keeps the role, if it is pending.
 async fn settle_for_member(
     cx: &Context,
     invited: &Invited,
@@ -150,14 +150,23 @@ async fn settle_for_member(
     member: &Member,
     audit: &Audit,
 ) -> Result<Tagged<MemberView>, Problem> {
-    if invited.invitation.status == InvitationStatus::Pending {
+    if invited.status_at(&audit.at) == InvitationStatus::Pending {
         let accepted = settled(InvitationStatus::Accepted, audit);
-        let action = Action::update(&AGENCIES, invited.stored.key.clone(), accepted).when(is_pending());
-        let actions: Vec<Action> = [action].into_iter().chain(invited.record_address(&member.idpid)).collect();
-        match cx.access().transact(&ACCEPT_INVITATION, &actions).await {
-            Ok(_) | Err(Error::ConditionFailed(_)) => {}
-            Err(error) => return Err(error.into()),
-        }
+        let actions: Vec<Action> = [
+            // The deletion of the agency would not find an address that is recorded after it.
+            Action::check(&AGENCIES, gate_key(&member.agency_id)).when(Condition::Absent("closed")),
+            Action::check(&AGENCIES, stored.key.clone()).if_unchanged(stored),
+            Action::update(&AGENCIES, invited.stored.key.clone(), accepted).if_unchanged(&invited.stored),
+        ]
+        .into_iter()
+        .chain(invited.record_address(&member.idpid))
+        .collect();
+        cx.access().transact(&ACCEPT_INVITATION, &actions).await.map_err(|error| match error.failed(0) {
+            Some(_) => Problem::not_found(),
+            // The member was removed or updated, or the invitation was settled or replaced, since it was read.
+            None if matches!(error, Error::ConditionFailed(_)) => Problem::stale(),
+            None => error.into(),
+        })?;
     }
     Ok(Tagged::new(&member.clone().into(), stored.rev))
 }
