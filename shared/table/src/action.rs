@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::access::{Call, TableAction};
 use crate::attribute;
 use crate::error::{Cause, Error};
-use crate::expression::{Condition, Placeholders, exists};
+use crate::expression::{Condition, Placeholders, exists, is_absent};
 use crate::item::{self, Item, Stored, to_item};
 use crate::rev::{self, Rev};
 use crate::schema::{EXPIRES, Search, Table};
@@ -98,6 +98,7 @@ impl Action {
     }
 
     /// Lets the action succeed if the item does not exist. An update then creates it, and a check passes. For counters.
+    /// Only a check takes an expired item for an absent one.
     pub fn or_absent(self) -> Self {
         Self { or_absent: true, ..self }
     }
@@ -206,10 +207,10 @@ impl Action {
         }
         all.extend(self.conditions.iter().map(|condition| condition.express(placeholders)));
         let all = all.join(" AND ");
-        if self.or_absent {
-            format!("attribute_not_exists({}) OR ({all})", placeholders.name(self.table.pk))
-        } else {
-            all
+        match self.write {
+            _ if !self.or_absent => all,
+            Write::Check => format!("{} OR ({all})", is_absent(self.table, seconds, placeholders)),
+            _ => format!("attribute_not_exists({}) OR ({all})", placeholders.name(self.table.pk)),
         }
     }
 
@@ -222,6 +223,7 @@ impl Action {
             (Write::RaiseSequence(..), Some(_)) => Some(Cause::Unmet),
             (Write::Create(_), None) => None,
             (Write::Create(_), Some(_)) => Some(Cause::Exists),
+            (Write::Check, None) if self.or_absent => None,
             (_, None) if self.or_absent && found.is_none() => None,
             (_, None) => Some(Cause::Missing),
             (_, Some(item)) => {

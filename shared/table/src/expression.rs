@@ -121,6 +121,12 @@ pub(crate) fn exists(table: &Table, seconds: i64, placeholders: &mut Placeholder
     format!("attribute_exists({pk}) AND (attribute_not_exists({expires}) OR {expires} > {now})")
 }
 
+/// Returns the condition that no unexpired item exists.
+pub(crate) fn is_absent(table: &Table, seconds: i64, placeholders: &mut Placeholders) -> String {
+    let (pk, expires) = (placeholders.name(table.pk), placeholders.name(EXPIRES));
+    format!("(attribute_not_exists({pk}) OR {expires} <= {})", placeholders.value(item::number(seconds)))
+}
+
 /// The names and values of one request's expressions.
 #[derive(Debug, Default)]
 pub(crate) struct Placeholders {

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 use table::item::{number, text};
 use table::{Access, Action, Cause, Changes, Condition, Error, Key, Rev};
@@ -171,4 +173,20 @@ async fn update_or_absent_creates_the_counter() {
     assert_eq!(stored(&access).await, (Book { pages: 4, ..book("Fern") }, second));
     let error = access.transact(&ALL, &both[..1]).await.unwrap_err();
     assert_eq!(error.failed(0).unwrap().cause, Cause::Unmet);
+}
+
+#[tokio::test]
+async fn check_or_absent_takes_an_expired_item_for_an_absent_one() {
+    let access = open().await;
+    let expires = access.engines().clock.seconds() + 60;
+    let expiring = Book { expires: Some(expires), ..book("Fern") };
+    access.write(&ALL, Action::create(&SHOP, book_key(1), &expiring).unwrap()).await.unwrap();
+    let both = [
+        Action::check(&SHOP, book_key(1)).when(Condition::Equals("title", text("Moss"))).or_absent(),
+        Action::create(&SHOP, book_key(2), &book("")).unwrap(),
+    ];
+    let error = access.transact(&ALL, &both).await.unwrap_err();
+    assert_eq!(error.failed(0).unwrap().cause, Cause::Unmet);
+    access.engines().clock.advance(Duration::from_secs(61));
+    access.transact(&ALL, &both).await.unwrap();
 }
