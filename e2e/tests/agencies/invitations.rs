@@ -22,6 +22,8 @@ tests! { invitations:
     declined_or_revoked_invitation_cannot_be_accepted,
     removed_member_cannot_accept_an_older_invitation,
     invitation_of_a_member_s_address_is_refused,
+    former_address_of_a_member_can_be_invited,
+    removal_forgets_the_address_and_expires,
 }
 
 /// How often, and how many, is in the names.
@@ -87,6 +89,42 @@ async fn invitation_of_a_member_s_address_is_refused() {
     stage.ann.post(INVITATIONS, invitation("fay@example.org")).await.is(201);
     gil.post(ACCEPT, json!({})).await.is(201);
     stage.ann.post(INVITATIONS, invitation("fay@example.org")).await.refused(409, "exists");
+    stage.adds_up().await;
+}
+
+async fn former_address_of_a_member_can_be_invited() {
+    let stage = Stage::new().await;
+    for (address, status) in [("eve@example.org", 201), ("eve@example.net", 200)] {
+        stage.ann.post(INVITATIONS, invitation(address)).await.is(201);
+        stage.person("eve", Some(address)).await.post(ACCEPT, json!({})).await.is(status);
+    }
+    stage.ann.post(INVITATIONS, invitation("eve@example.net")).await.refused(409, "exists");
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+    let gil = stage.person("gil", Some("eve@example.org")).await;
+    gil.post(ACCEPT, json!({})).await.is(201);
+    stage.adds_up().await;
+}
+
+async fn removal_forgets_the_address_and_expires() {
+    let stage = Stage::new().await;
+    let (member, known) = ("/agencies/n/members/idp:eve", format!("AGENCY#n#KNOWN#{}", hash("eve@example.org")));
+    let eve = stage.person("eve", Some("eve@example.org")).await;
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+    eve.post(ACCEPT, json!({})).await.is(201);
+    assert!(stage.items().await.contains_key(&known));
+    stage.ann.delete(member).await.is(204);
+    let items = stage.items().await;
+    assert!(!items.contains_key(&known));
+    assert!(items["AGENCY#n#REMOVAL#idp:eve"].contains_key("expires"));
+    // DynamoDB may keep the item of the expired removal for days.
+    stage.cairn.clock.advance(Duration::from_secs(92 * 24 * 3600));
+    let ann = stage.cairn.person("ann", idp("ann")).await;
+    let eve = stage.person("eve", Some("eve@example.org")).await;
+    for _ in 0..2 {
+        ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+        eve.post(ACCEPT, json!({})).await.is(201);
+        ann.delete(member).await.is(204);
+    }
     stage.adds_up().await;
 }
 

@@ -67,13 +67,14 @@ pub const CREATE_MEMBER: AccessPattern =
 /// A member's name or role. The gate counts a changed role.
 pub const UPDATE_MEMBER: AccessPattern = AccessPattern::new("updateMember", &[TABLE.update()]);
 
-/// The deletion of a member, counted by the gate, with its removal.
-pub const DELETE_MEMBER: AccessPattern = AccessPattern::new("deleteMember", &[TABLE.update(), TABLE.delete()]);
+/// The deletion of a member, counted by the gate, and of the member's known address, with the removal.
+pub const DELETE_MEMBER: AccessPattern =
+    AccessPattern::new("deleteMember", &[TABLE.get(), TABLE.put(), TABLE.update(), TABLE.delete()]);
 
 /// The mark of an agency's deletion, which also closes its gate, with its job.
 pub const MARK_DELETION: AccessPattern = AccessPattern::new("markDeletion", &[TABLE.put(), TABLE.update()]);
 
-/// The person with an address, as far as it is known, and the person's membership.
+/// The member with an address, as far as it is known.
 pub const KNOWN_ADDRESS: AccessPattern = AccessPattern::new("knownAddress", &[TABLE.get()]);
 
 /// A new invitation, or one in the place of an expired one, while the gate is open.
@@ -86,9 +87,10 @@ pub const SETTLE_INVITATION: AccessPattern = AccessPattern::new("settleInvitatio
 /// The agency, the caller's membership, the last removal and the invitation.
 pub const LOAD_INVITATION: AccessPattern = AccessPattern::new("loadInvitation", &[TABLE.batch_get()]);
 
-/// An accepted invitation with its member, counted by the gate and not removed since, and the member's address.
+/// An accepted invitation with its member, counted by the gate and not removed since, and the member's address in place
+/// of a former one.
 pub const ACCEPT_INVITATION: AccessPattern =
-    AccessPattern::new("acceptInvitation", &[TABLE.update(), TABLE.put(), TABLE.check()]);
+    AccessPattern::new("acceptInvitation", &[TABLE.get(), TABLE.update(), TABLE.put(), TABLE.check(), TABLE.delete()]);
 
 /// The present items of a search's hits.
 pub const SEARCH_HITS: AccessPattern = AccessPattern::new("searchHits", &[TABLE.batch_get()]);

@@ -8,14 +8,16 @@ pub mod list;
 pub mod revoke;
 
 use serde::{Deserialize, Serialize};
-use table::{Changes, Condition, item};
+use table::{AccessPattern, Action, Changes, Condition, item};
 use utoipa::ToSchema;
 use web::{Context, Kind, Problem};
 
 use crate::address::{Address, AddressHash};
 use crate::audit::Audit;
-use crate::item::Invitation;
+use crate::item::{Invitation, KnownAddress, Member};
+use crate::keys::known_address_key;
 use crate::names::{AgencyId, InvitationStatus, Role};
+use crate::schema::AGENCIES;
 
 pub const INVITED: Kind = Kind::new(409, "invited", "The address is already invited");
 pub const INVITATION_SETTLED: Kind = Kind::new(409, "invitation-settled", "The invitation is no longer pending");
@@ -82,6 +84,19 @@ impl InvitationView {
 pub fn own_address(cx: &Context) -> Result<Option<AddressHash>, Problem> {
     let address = cx.principal().signed_in()?.address.as_deref();
     Ok(address.and_then(|address| address.parse::<Address>().ok()).map(|address| address.hash()))
+}
+
+/// The action that deletes the known address of a member. `None` if the member has none.
+pub async fn forget_address(
+    cx: &Context,
+    pattern: &'static AccessPattern,
+    member: &Member,
+) -> Result<Option<Action>, Problem> {
+    let Some(address) = &member.address_hash else { return Ok(None) };
+    let key = known_address_key(&member.agency_id, address);
+    let Some(known) = cx.access().table(pattern, &AGENCIES).get_consistent(key.clone()).await? else { return Ok(None) };
+    let is_own = known.read::<KnownAddress>()?.person == member.idpid;
+    Ok(is_own.then(|| Action::delete(&AGENCIES, key).if_unchanged(&known)))
 }
 
 /// The changes that settle a pending invitation.

@@ -2,7 +2,7 @@
 
 use jobs::JobId;
 use serde::{Deserialize, Serialize};
-use table::{Condition, Idpid};
+use table::Idpid;
 
 use crate::address::AddressHash;
 use crate::audit::Audit;
@@ -48,6 +48,9 @@ pub struct Member {
     pub status: MemberStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
+    /// The address of the last invitation that the person has accepted, as [`KnownAddress`] lists it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address_hash: Option<AddressHash>,
     pub created: String,
     pub created_by: String,
     pub modified: String,
@@ -80,9 +83,12 @@ pub struct Invitation {
 pub struct Removal {
     pub removed: String,
     pub removed_by: String,
+    /// The time to live, in epoch seconds.
+    #[serde(default)]
+    pub expires: i64,
 }
 
-/// The person who last accepted an invitation to an address. The index of people does not list it.
+/// The member who last accepted an invitation to an address. The index of people does not list it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnownAddress {
     pub person: Idpid,
@@ -129,14 +135,6 @@ impl Member {
         self.status == MemberStatus::Suspended
     }
 
-    /// The condition that the status is still this one.
-    pub fn status_condition(&self) -> Condition {
-        match self.status {
-            MemberStatus::Active => Condition::Absent("status"),
-            MemberStatus::Suspended => Condition::Present("status"),
-        }
-    }
-
     /// The number that the member adds to the count of administrators, which a suspended one is not.
     pub fn admins(&self) -> i64 {
         if self.is_suspended() { 0 } else { self.role.admins() }
@@ -150,6 +148,7 @@ impl Member {
             role,
             status: MemberStatus::Active,
             display_name: display_name.filter(|name| !name.is_empty()),
+            address_hash: None,
             created: audit.at.clone(),
             created_by: audit.by.clone(),
             modified: audit.at.clone(),
@@ -160,6 +159,27 @@ impl Member {
     /// The item after an update.
     pub fn updated(self, audit: &Audit) -> Self {
         Self { modified: audit.at.clone(), modified_by: audit.by.clone(), ..self }
+    }
+}
+
+impl Removal {
+    /// How long a removal is kept: longer than an invitation from before it can be open.
+    const TIME_TO_LIVE: i64 = 91 * 24 * 3600;
+
+    /// A removal at this time, in epoch seconds, after an earlier one. A clock that is behind does not set it to an
+    /// earlier time, which would make an older invitation valid again.
+    pub fn after(earlier: Option<&Self>, audit: &Audit, seconds: i64) -> Self {
+        let now = Self {
+            removed: audit.at.clone(),
+            removed_by: audit.by.clone(),
+            expires: seconds.saturating_add(Self::TIME_TO_LIVE),
+        };
+        match earlier {
+            Some(earlier) if earlier.removed > now.removed => {
+                Self { removed: earlier.removed.clone(), expires: earlier.expires.max(now.expires), ..now }
+            }
+            _ => now,
+        }
     }
 }
 
@@ -220,4 +240,19 @@ pub struct Term {
     pub expires_at: String,
     /// The time to live, in epoch seconds.
     pub time_to_live: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removal_is_never_before_an_earlier_one() {
+        let audit = |at: &str| Audit { at: at.to_owned(), by: "idp:ann".to_owned() };
+        let earlier = Removal::after(None, &audit("2026-01-01T00:00:10.000000Z"), 10);
+        let behind = Removal::after(Some(&earlier), &audit("2026-01-01T00:00:09.000000Z"), 9);
+        assert_eq!(behind, earlier);
+        let later = Removal::after(Some(&earlier), &audit("2026-01-01T00:00:11.000000Z"), 11);
+        assert_eq!((later.removed.as_str(), later.expires), ("2026-01-01T00:00:11.000000Z", earlier.expires + 1));
+    }
 }

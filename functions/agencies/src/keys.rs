@@ -31,7 +31,7 @@ table::key! {
 }
 
 table::key! {
-    /// The person who last accepted an invitation to an address, in the agency's partition for the same reason.
+    /// The member who last accepted an invitation to an address, in the agency's partition for the same reason.
     pub struct KnownAddressKey { agency: AgencyId, address: AddressHash }
     pk "AGENCY#{agency}"
     sk "KNOWN#{address}"

@@ -3,8 +3,11 @@
 use table::{Action, Changes, Condition, Error, Idpid, Stored, item};
 use web::{Context, Created, Either, Path, Problem, Route, Sample, Tagged, problem};
 
-use super::{INVITATION_EXPIRED, INVITATION_SETTLED, already_settled, is_pending, own_address, settled};
+use super::{
+    INVITATION_EXPIRED, INVITATION_SETTLED, already_settled, forget_address, is_pending, own_address, settled,
+};
 use crate::access::{ACCEPT_INVITATION, LOAD_INVITATION};
+use crate::address::AddressHash;
 use crate::agencies::AgencyPath;
 use crate::audit::Audit;
 use crate::authorization::{AGENCY_INACTIVE, SIGNED_IN, inactive};
@@ -19,6 +22,8 @@ pub struct Invited {
     pub agency: Agency,
     pub stored: Stored,
     pub invitation: Invitation,
+    /// The hash of the caller's address, which is the invitation's.
+    pub hash: AddressHash,
     /// The caller's membership, if the caller is a member already.
     pub member: Option<(Stored, Member)>,
     /// The caller's last removal from the agency.
@@ -49,7 +54,7 @@ impl Invited {
             return Err(Problem::not_found());
         }
         let removal = removal.map(|removal| Ok::<_, Error>((removal.clone(), removal.read()?))).transpose()?;
-        Ok(Self { agency, stored, invitation, member, removal })
+        Ok(Self { agency, stored, invitation, hash, member, removal })
     }
 
     /// The status of the invitation for the caller.
@@ -58,10 +63,9 @@ impl Invited {
     }
 
     /// The action that records the member who has the address.
-    fn record_address(&self, me: &Idpid) -> Option<Action> {
-        let key = known_address_key(&self.invitation.agency_id, &self.invitation.hash()?);
-        let person = Changes::new().set("person", item::text(me.to_string()));
-        Some(Action::update(&AGENCIES, key, person).or_absent())
+    fn record_address(&self, me: &Idpid) -> Action {
+        let key = known_address_key(&self.invitation.agency_id, &self.hash);
+        Action::update(&AGENCIES, key, Changes::new().set("person", item::text(me.to_string()))).or_absent()
     }
 
     /// The action that checks that the caller was not removed since this was read.
@@ -119,8 +123,11 @@ async fn join(cx: &Context, invited: &Invited, audit: &Audit) -> Result<Created<
     let agency = &invitation.agency_id;
     let Some(caller) = cx.principal().known() else { return Err(Error::NotFound) };
     let name = caller.name.as_deref().map(display_name);
-    let member = Member::new(agency.clone(), caller.idpid().clone(), invitation.role, name, audit);
-    let mut actions = vec![
+    let member = Member {
+        address_hash: Some(invited.hash.clone()),
+        ..Member::new(agency.clone(), caller.idpid().clone(), invitation.role, name, audit)
+    };
+    let actions = [
         count(agency, 1, invitation.role.admins())
             .when(Condition::Differs("status", item::text(Status::Inactive.as_str()))),
         Action::create(&AGENCIES, member_key(agency, &member.idpid), &member)?,
@@ -130,8 +137,8 @@ async fn join(cx: &Context, invited: &Invited, audit: &Audit) -> Result<Created<
             .when(is_pending())
             .when(Condition::Above("expiresAt", item::text(&audit.at))),
         invited.check_removal(&member.idpid),
+        invited.record_address(&member.idpid),
     ];
-    actions.extend(invited.record_address(&member.idpid));
     let rev = cx.access().transact(&ACCEPT_INVITATION, &actions).await?;
     let location = format!("/agencies/{agency}/members/{}", member.idpid);
     Ok(Created::new(location, rev, &member.into()))
@@ -150,23 +157,28 @@ async fn settle_for_member(
     member: &Member,
     audit: &Audit,
 ) -> Result<Tagged<MemberView>, Problem> {
-    if invited.status_at(&audit.at) == InvitationStatus::Pending {
-        let accepted = settled(InvitationStatus::Accepted, audit);
-        let actions: Vec<Action> = [
-            // The deletion of the agency would not find an address that is recorded after it.
-            Action::check(&AGENCIES, gate_key(&member.agency_id)).when(Condition::Absent("closed")),
-            Action::check(&AGENCIES, stored.key.clone()).if_unchanged(stored),
-            Action::update(&AGENCIES, invited.stored.key.clone(), accepted).if_unchanged(&invited.stored),
-        ]
-        .into_iter()
-        .chain(invited.record_address(&member.idpid))
-        .collect();
-        cx.access().transact(&ACCEPT_INVITATION, &actions).await.map_err(|error| match error.failed(0) {
+    if invited.status_at(&audit.at) != InvitationStatus::Pending {
+        return Ok(Tagged::new(&member.clone().into(), stored.rev));
+    }
+    let after = Member { address_hash: Some(invited.hash.clone()), ..member.clone() }.updated(audit);
+    let accepted = settled(InvitationStatus::Accepted, audit);
+    let mut actions = vec![
+        // The deletion of the agency would not find an address that is recorded after it.
+        Action::check(&AGENCIES, gate_key(&member.agency_id)).when(Condition::Absent("closed")),
+        Action::update(&AGENCIES, stored.key.clone(), Changes::between(member, &after)?).if_unchanged(stored),
+        Action::update(&AGENCIES, invited.stored.key.clone(), accepted).if_unchanged(&invited.stored),
+        invited.record_address(&member.idpid),
+    ];
+    if member.address_hash != after.address_hash {
+        actions.extend(forget_address(cx, &ACCEPT_INVITATION, member).await?);
+    }
+    match cx.access().transact(&ACCEPT_INVITATION, &actions).await {
+        Ok(rev) => Ok(Tagged::new(&after.into(), rev)),
+        Err(error) => Err(match error.failed(0) {
             Some(_) => Problem::not_found(),
             // The member was removed or updated, or the invitation was settled or replaced, since it was read.
             None if matches!(error, Error::ConditionFailed(_)) => Problem::stale(),
             None => error.into(),
-        })?;
+        }),
     }
-    Ok(Tagged::new(&member.clone().into(), stored.rev))
 }

@@ -1,14 +1,16 @@
 //! `DELETE /agencies/{agencyId}/members/{idpid}`, by an administrator or by the member.
 
-use table::{Action, Cause, Changes, Condition, item};
+use table::{Action, Cause, Changes, Error, Idpid};
 use web::{Context, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::{MemberPath, ONE, SAMPLE, another_admin, count, refusal};
 use crate::access::{AUTHORIZATION, DELETE_MEMBER, MEMBER};
 use crate::audit::Audit;
 use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
-use crate::item::Member;
+use crate::invitations::forget_address;
+use crate::item::{Member, Removal};
 use crate::keys::{member_key, removal_key};
+use crate::names::AgencyId;
 use crate::schema::AGENCIES;
 
 pub fn route() -> Route {
@@ -31,10 +33,7 @@ async fn remove(cx: Context, Path(path): Path<MemberPath>, tag: IfMatch) -> Resu
         let stored = members.get_consistent(member_key(&agency, &person)).await?.ok_or_else(Problem::not_found)?;
         tag.check(stored.rev)?;
         let member: Member = stored.read()?;
-        let delete = tag
-            .guard(Action::delete(&AGENCIES, stored.key.clone()), &stored)
-            .when(Condition::Equals("role", item::text(member.role.as_str())))
-            .when(member.status_condition());
+        let delete = Action::delete(&AGENCIES, stored.key.clone()).if_unchanged(&stored);
         let mut gate = count(&agency, -1, -member.admins());
         if let Some(active) = access.active_condition().filter(|_| !leaves) {
             gate = gate.when(active);
@@ -42,20 +41,31 @@ async fn remove(cx: Context, Path(path): Path<MemberPath>, tag: IfMatch) -> Resu
         if member.admins() > 0 && !access.is_platform_admin {
             gate = gate.when(another_admin());
         }
-        // The transaction that accepts an invitation checks the removal, so an older invitation is no longer valid.
-        let audit = Audit::now(&cx)?;
-        let removed = Changes::new().set("removed", item::text(audit.at)).set("removedBy", item::text(audit.by));
-        let removal = Action::update(&AGENCIES, removal_key(&agency, &person), removed).or_absent();
-        let Err(error) = cx.access().transact(&DELETE_MEMBER, &[delete, gate, removal]).await else {
+        let mut actions = vec![delete, gate, record_removal(&cx, &agency, &person).await?];
+        actions.extend(forget_address(&cx, &DELETE_MEMBER, &member).await?);
+        let Err(error) = cx.access().transact(&DELETE_MEMBER, &actions).await else {
             return Ok(NoContent);
         };
         Err(match (error.failed(0).map(|failed| failed.cause), error.failed(1)) {
             (Some(Cause::Missing), _) => Problem::not_found(),
-            // The member's role or status was changed since it was read.
             (Some(_), _) => Problem::stale(),
             (None, Some(gate)) => refusal(gate, access.required_statuses().filter(|_| !leaves)),
+            (None, None) if matches!(error, Error::ConditionFailed(_)) => Problem::stale(),
             (None, None) => error.into(),
         })
     })
     .await
+}
+
+/// The action that records a removal. The transaction that accepts an invitation checks it, so an older invitation is
+/// no longer valid.
+async fn record_removal(cx: &Context, agency: &AgencyId, person: &Idpid) -> Result<Action, Problem> {
+    let (audit, seconds) = (Audit::now(cx)?, cx.engines().clock.seconds());
+    let key = removal_key(agency, person);
+    let Some(stored) = cx.access().table(&DELETE_MEMBER, &AGENCIES).get_consistent(key.clone()).await? else {
+        return Ok(Action::create(&AGENCIES, key, &Removal::after(None, &audit, seconds))?);
+    };
+    let earlier: Removal = stored.read()?;
+    let changes = Changes::between(&earlier, &Removal::after(Some(&earlier), &audit, seconds))?;
+    Ok(Action::update(&AGENCIES, key, changes).if_unchanged(&stored))
 }
