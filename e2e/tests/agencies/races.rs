@@ -16,6 +16,7 @@ tests! { agency_races:
     deactivated_agency_cannot_be_updated_by_its_administrators,
     response_matches_its_etag_during_concurrent_updates,
     update_with_if_match_never_overwrites_another,
+    overtaken_update_with_if_match_of_any_tag_succeeds,
     same_idempotency_key_at_once_creates_one_invitation,
     invitation_revoked_during_acceptance_is_not_accepted,
     removal_during_acceptance_refuses_the_acceptance,
@@ -133,6 +134,20 @@ async fn update_with_if_match_never_overwrites_another() {
     let name = stage.root.patch(BOB, json!({ "displayName": "Bob Hill" }));
     overtaken(&stage, promote, name).await.refused(412, "stale");
     assert_eq!(stage.root.get(BOB).await.is(200).text("role"), "member");
+    stage.adds_up().await;
+}
+
+async fn overtaken_update_with_if_match_of_any_tag_succeeds() {
+    let stage = Stage::new().await;
+    let rename = |root: &User| root.patch(N, json!({ "name": "Far North" })).if_match("*");
+    let deactivate = stage.root.post("/agencies/n/deactivate", json!({}));
+    overtaken(&stage, rename, deactivate).await.is(200);
+    let read = stage.root.get(N).await.is(200);
+    assert_eq!((read.text("name"), read.text("status")), ("Far North", "inactive"));
+
+    let remove = |root: &User| root.delete(BOB).if_match("*");
+    let name = stage.root.patch(BOB, json!({ "displayName": "Bob Hill" }));
+    overtaken(&stage, remove, name).await.is(204);
     stage.adds_up().await;
 }
 

@@ -118,8 +118,9 @@ impl Condition {
         }
     }
 
-    pub fn is_absent(&self) -> bool {
-        *self == Self::Absent
+    /// Returns whether the client has said which revision it means, which `*` does not.
+    pub fn names_tags(&self) -> bool {
+        matches!(self, Self::Tags(_))
     }
 }
 
@@ -170,6 +171,7 @@ mod tests {
         ] {
             let condition = condition(text);
             assert_eq!((condition.check(&public).is_ok(), condition.has(&public)), (matches, has), "{text}");
+            assert_eq!(condition.names_tags(), text != "*", "{text}");
         }
         assert_eq!(condition("\"16-public\"").rev().unwrap(), Rev::parse("16"));
     }

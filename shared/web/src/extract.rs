@@ -169,7 +169,7 @@ impl Extract for IdempotencyKey {
 }
 
 impl IfMatch {
-    /// Returns the action with the revision of the header as its condition, if the header was sent.
+    /// Returns the action with the revision of the header as its condition, if the header names a tag.
     pub fn require(&self, action: Action) -> Result<Action, Problem> {
         Ok(match self.rev()? {
             Some(rev) => action.if_rev(rev),
@@ -177,9 +177,9 @@ impl IfMatch {
         })
     }
 
-    /// Returns the action with the condition that its item is unchanged since it was read, if the header was sent.
+    /// Returns the action with the condition that its item is unchanged since it was read, if the header names a tag.
     pub fn guard(&self, action: Action, read: &Stored) -> Action {
-        if self.is_absent() { action } else { action.if_unchanged(read) }
+        if self.names_tags() { action.if_unchanged(read) } else { action }
     }
 }
 

@@ -6,13 +6,13 @@ use crate::{Context, IfMatch, Problem, problem};
 
 impl Context {
     /// Runs `attempt` again, after growing pauses, as long as it fails with 412 or [`Problem::lost_race`]: it reads the
-    /// present state and decides again. A client that sent `If-Match` has said which state it means, so there the first
-    /// 412 is the response. 409 `conflict` after [`Backoff::LONGEST`].
+    /// present state and decides again. A client that sent a tag in `If-Match` has said which state it means, so there
+    /// the first 412 is the response. 409 `conflict` after [`Backoff::LONGEST`].
     pub async fn retry_stale<T, F>(&self, tag: &IfMatch, attempt: impl FnMut() -> F) -> Result<T, Problem>
     where
         F: Future<Output = Result<T, Problem>>,
     {
-        retry(attempt, |problem| problem.is_lost_race() || tag.is_absent() && is_stale(problem)).await
+        retry(attempt, |problem| problem.is_lost_race() || !tag.names_tags() && is_stale(problem)).await
     }
 
     /// The loop of [`Self::retry_stale`] for a route that does not take `If-Match`.

@@ -116,11 +116,11 @@ fn fitting(edits: &[(Day, Edit)]) -> Result<usize, Problem> {
     Ok(count)
 }
 
-/// With `If-Match`, 412 unless the product is as the client has read it, or as this request has written it.
+/// With a tag in `If-Match`, 412 unless the product is as the client has read it, or as this request has written it.
 fn check_unchanged(tag: &IfMatch, product: &LoadedProduct, rev: Option<Rev>) -> Result<(), Problem> {
     match rev {
         None => tag.check(product.loaded.tag()),
-        Some(_) if rev == product.rev() || tag.is_absent() => Ok(()),
+        Some(_) if rev == product.rev() || !tag.names_tags() => Ok(()),
         Some(_) => Err(Problem::stale()),
     }
 }

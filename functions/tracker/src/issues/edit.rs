@@ -52,7 +52,7 @@ async fn attempt(
     }
     if loaded.issue.unsettled.is_some() {
         settle(access, id).await?;
-        return if tag.is_absent() { Err(Problem::stale()) } else { Ok(None) };
+        return if tag.names_tags() { Ok(None) } else { Err(Problem::stale()) };
     }
     let edited = edit(&schema, &loaded.issue)?;
     if edited == loaded.issue {

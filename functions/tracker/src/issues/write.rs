@@ -127,7 +127,7 @@ impl Prepared {
     /// 412, which retries, for any other lost race.
     pub fn lost<T>(&self, error: Error, tag: &IfMatch) -> Result<Option<T>, Problem> {
         match self.refused(&error) {
-            Some(Refused::Issue) if !tag.is_absent() => Ok(None),
+            Some(Refused::Issue) if tag.names_tags() => Ok(None),
             Some(_) => Err(Problem::stale()),
             None => Err(error.into()),
         }

@@ -40,7 +40,7 @@ async fn delete(
         return Err(has_issues(&gates));
     }
     let who = Some(access.me.to_string());
-    let conditions = Conditions { is_empty: !cascade, is_unchanged: !tag.is_absent() };
+    let conditions = Conditions { is_empty: !cascade, is_unchanged: tag.names_tags() };
     let (job, actions) = mark_project(cx.access(), &schema, &gates, conditions, who, Start::Leased)?;
     cx.access().transact(&MARK_DELETION, &actions).await.map_err(|error| match error.failed(0) {
         Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
