@@ -22,6 +22,7 @@ tests! { agency_races:
     removal_during_acceptance_refuses_the_acceptance,
     member_removed_and_invited_anew_during_acceptance_joins,
     two_invitations_to_one_address_at_once_create_one,
+    address_of_a_person_who_joins_meanwhile_is_not_invited,
     two_status_changes_at_once_both_succeed,
     two_administrators_leaving_at_once_keep_one,
     accepting_and_declining_at_once_has_one_result,
@@ -234,6 +235,22 @@ async fn two_invitations_to_one_address_at_once_create_one() {
     let (by_ann, _) = one_of(&detour, by_ann, by_root, &[201], "invited").await;
     let made = stage.ann.get(&format!("{INVITATIONS}/{}", hash("eve@example.org"))).await.is(200);
     assert_eq!(made.text("role"), if by_ann.status == 201 { "member" } else { "admin" });
+}
+
+async fn address_of_a_person_who_joins_meanwhile_is_not_invited() {
+    let stage = Stage::new().await;
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+    let eve = stage.person("eve", Some("eve@example.org")).await;
+    // Between its look at the invitation and its look at the member with the address.
+    let detour = Detour::holding(&stage, &["GetItem"], 1..2).await;
+    let again = detour.user("ann", idp("ann")).post(INVITATIONS, invitation("eve@example.org"));
+    let (again, joined) = join!(again.into_future(), detour.once_held(eve.post(ACCEPT, json!({}))));
+    joined.is(201);
+    again.refused(409, "exists");
+    assert_eq!(
+        stage.ann.get(&format!("{INVITATIONS}/{}", hash("eve@example.org"))).await.is(200)["status"],
+        "accepted"
+    );
 }
 
 async fn two_status_changes_at_once_both_succeed() {

@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use table::clock::rfc3339;
-use table::{Action, Changes, Condition};
+use table::{Action, Changes, Condition, Key, Stored};
 use utoipa::ToSchema;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
@@ -81,6 +81,9 @@ async fn create(
         if let Some(earlier) = once.earlier(&cx, &CREATE_INVITATION, &AGENCIES).await? {
             return Ok(earlier);
         }
+        // Any acceptance after this read makes the write fail, so the address is looked up after it.
+        let key = invitation_key(&agency, &hash);
+        let stored = cx.access().table(&INVITATION, &AGENCIES).get_consistent(key.clone()).await?;
         let audit = Audit::now(&cx)?;
         if belongs_to_member(&cx, &agency, &hash).await? {
             return Err(Problem::exists("The person with this address is already a member."));
@@ -91,7 +94,7 @@ async fn create(
         if let Some(active) = access.active_condition() {
             gate = gate.when(active);
         }
-        let Some(put) = put_unless_pending(&cx, &invitation, &hash, &audit.at).await? else {
+        let Some(put) = put_unless_pending(stored.as_ref(), key, &invitation)? else {
             // The pending invitation may be the one that this request has created, sent twice at the same time.
             let earlier = once.earlier(&cx, &CREATE_INVITATION, &AGENCIES).await?;
             return earlier.ok_or_else(|| INVITED.because("Revoke the pending invitation first."));
@@ -119,20 +122,13 @@ async fn belongs_to_member(cx: &Context, agency: &AgencyId, address: &AddressHas
 }
 
 /// The action that creates the invitation or replaces one that is no longer pending. None if one is pending.
-async fn put_unless_pending(
-    cx: &Context,
-    invitation: &Invitation,
-    hash: &AddressHash,
-    now: &str,
-) -> Result<Option<Action>, Problem> {
-    let key = invitation_key(&invitation.agency_id, hash);
-    let stored = cx.access().table(&INVITATION, &AGENCIES).get_consistent(key.clone()).await?;
-    let Some(stored) = stored else { return Ok(Some(Action::create(&AGENCIES, key, invitation)?)) };
+fn put_unless_pending(stored: Option<&Stored>, key: Key, new: &Invitation) -> Result<Option<Action>, Problem> {
+    let Some(stored) = stored else { return Ok(Some(Action::create(&AGENCIES, key, new)?)) };
     let before: Invitation = stored.read()?;
-    if before.status_at(now) == InvitationStatus::Pending {
+    if before.status_at(&new.invited) == InvitationStatus::Pending {
         return Ok(None);
     }
-    Ok(Some(Action::update(&AGENCIES, key, Changes::between(&before, invitation)?).if_unchanged(&stored)))
+    Ok(Some(Action::update(&AGENCIES, key, Changes::between(&before, new)?).if_unchanged(stored)))
 }
 
 fn term(now: Timestamp, days: u32) -> Result<Term, Problem> {
