@@ -21,6 +21,7 @@ tests! { invitations:
     spellings_of_one_address_are_one_invitation,
     declined_or_revoked_invitation_cannot_be_accepted,
     removed_member_cannot_accept_an_older_invitation,
+    settled_invitations_show_nothing_of_the_agency,
     invitation_of_a_member_s_address_is_refused,
     former_address_of_a_member_can_be_invited,
     removal_forgets_the_address_and_expires,
@@ -37,6 +38,7 @@ pub fn all() -> Vec<Test> {
 }
 
 const INVITATIONS: &str = "/agencies/n/invitations";
+const MINE: &str = "/agencies/me/invitations";
 const ACCEPT: &str = "/agencies/me/invitations/n/accept";
 const DECLINE: &str = "/agencies/me/invitations/n/decline";
 
@@ -46,10 +48,10 @@ async fn accepting_twice_returns_the_membership() {
     assert_eq!((made["address"].as_str(), made["status"].as_str()), (Some("eve@example.org"), Some("pending")));
     assert_eq!(made.header("location"), format!("{INVITATIONS}/{}", hash("eve@example.org")));
     let unverified = stage.person("eve", None).await;
-    assert_eq!(unverified.get("/agencies/me/invitations").await.is(200)["items"], json!([]));
+    assert_eq!(unverified.get(MINE).await.is(200)["items"], json!([]));
     unverified.post(ACCEPT, json!({})).await.refused(404, "not-found");
     let eve = stage.person("eve", Some("eve@example.org")).await;
-    let mine = eve.get("/agencies/me/invitations").await.is(200);
+    let mine = eve.get(MINE).await.is(200);
     assert_eq!((mine.each("agencyId"), mine.each("name")), (vec![&json!("n")], vec![&json!("North Rescue")]));
     let (one, other) = join!(async { eve.post(ACCEPT, json!({})).await }, async { eve.post(ACCEPT, json!({})).await });
     let mut statuses = [one.status, other.status];
@@ -286,7 +288,7 @@ async fn declined_or_revoked_invitation_cannot_be_accepted() {
     stage.ann.delete(&format!("{INVITATIONS}/{}", hash("x@example.org"))).await.refused(404, "not-found");
     let again = stage.ann.post(INVITATIONS, json!({ "address": "dee@example.org", "role": "admin" })).await.is(201);
     stage.ann.delete(&path).if_match(&again.tag()).await.is(204);
-    assert_eq!(stage.dee.get("/agencies/me/invitations").await.is(200).each("status"), ["revoked"]);
+    assert_eq!(stage.dee.get(MINE).await.is(200)["items"], json!([]));
 }
 
 async fn removed_member_cannot_accept_an_older_invitation() {
@@ -298,7 +300,7 @@ async fn removed_member_cannot_accept_an_older_invitation() {
     stage.ann.delete("/agencies/n/members/idp:eve").await.is(204);
     eve.post(ACCEPT, json!({})).await.refused(409, "invitation-settled");
     eve.post(DECLINE, json!({})).await.refused(409, "invitation-settled");
-    assert_eq!(eve.get("/agencies/me/invitations").await.is(200).each("status"), ["revoked"]);
+    assert_eq!(eve.get(MINE).await.is(200)["items"], json!([]));
     stage.ann.get("/agencies/n/members/idp:eve").await.refused(404, "not-found");
     // Added and removed once more, by themselves this time.
     stage.ann.post("/agencies/n/members", json!({ "idpid": "idp:eve" })).await.is(201);
@@ -307,7 +309,23 @@ async fn removed_member_cannot_accept_an_older_invitation() {
     // Only a new invitation brings them back.
     stage.ann.delete(&format!("{INVITATIONS}/{}", hash("eve@example.org"))).await.is(204);
     stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
-    assert_eq!(eve.get("/agencies/me/invitations").await.is(200).each("status"), ["pending"]);
+    assert_eq!(eve.get(MINE).await.is(200).each("status"), ["pending"]);
     assert_eq!(eve.post(ACCEPT, json!({})).await.is(201)["role"], "member");
     stage.adds_up().await;
+}
+
+async fn settled_invitations_show_nothing_of_the_agency() {
+    let stage = Stage::new().await;
+    let eve = stage.person("eve", Some("eve@example.org")).await;
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+    eve.post(ACCEPT, json!({})).await.is(201);
+    assert_eq!(eve.get(MINE).await.is(200)["items"], json!([]));
+    assert_eq!(stage.dee.get(MINE).await.is(200).each("status"), ["pending"]);
+    stage.dee.post(DECLINE, json!({})).await.is(200);
+    stage.ann.delete("/agencies/n/members/idp:eve").await.is(204);
+    stage.ann.patch("/agencies/n", json!({ "name": "Far North" })).await.is(200);
+    for former in [&eve, &stage.dee] {
+        assert_eq!(former.get(MINE).await.is(200)["items"], json!([]));
+        assert!(!former.post(DECLINE, json!({})).await.refused(409, "invitation-settled").told().contains("North"));
+    }
 }

@@ -141,6 +141,11 @@ pub enum InvitationStatus {
 }
 
 impl InvitationStatus {
+    /// Whether the invited person can still decline the invitation.
+    pub const fn is_unsettled(self) -> bool {
+        matches!(self, Self::Pending | Self::Expired)
+    }
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",

@@ -26,7 +26,7 @@ async fn decline(cx: Context, Path(path): Path<AgencyPath>) -> Result<Tagged<MyI
     cx.retry(|| async {
         let invited = Invited::load(&cx, &path.agency_id).await?;
         let audit = Audit::now(&cx)?;
-        if !matches!(invited.status_at(&audit.at), InvitationStatus::Pending | InvitationStatus::Expired) {
+        if !invited.status_at(&audit.at).is_unsettled() {
             return Err(already_settled());
         }
         let declined = settled(InvitationStatus::Declined, &audit);

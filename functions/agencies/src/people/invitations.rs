@@ -1,4 +1,4 @@
-//! `GET /agencies/me/invitations`: the invitations to the caller's verified address.
+//! `GET /agencies/me/invitations`: the unsettled invitations to the caller's verified address.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::schema::{AGENCIES, BY_PERSON};
 
 pub fn route() -> Route {
     Route::get("listMyInvitations", "/agencies/me/invitations", SIGNED_IN, list)
-        .summary("List the invitations to the caller's verified address")
+        .summary("List the pending and expired invitations to the caller's verified address")
         .patterns(&[&ADDRESS_INVITATIONS])
         .sample(Sample::new("/agencies/me/invitations"))
 }
@@ -42,7 +42,8 @@ async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<MyInvi
                 return None;
             }
             let status = invitation.status_for(removal.as_ref(), now);
-            Some(MyInvitation::with_status(status, invitation, named))
+            // The agency is absent to an ex-member, and to an invitee who has declined.
+            status.is_unsettled().then(|| MyInvitation::with_status(status, invitation, named))
         };
         Ok::<_, Problem>(invitations.into_iter().map(named).collect())
     };
