@@ -78,11 +78,6 @@ impl Membership {
 }
 
 impl MyInvitation {
-    /// The view at this time.
-    pub fn at(invitation: Invitation, named: Named, now: &str) -> Self {
-        Self::with_status(invitation.status_at(now), invitation, named)
-    }
-
     pub fn with_status(status: InvitationStatus, invitation: Invitation, named: Named) -> Self {
         Self {
             status,

@@ -9,7 +9,6 @@ use crate::access::{LOAD_INVITATION, SETTLE_INVITATION};
 use crate::agencies::AgencyPath;
 use crate::audit::Audit;
 use crate::authorization::SIGNED_IN;
-use crate::item::Invitation;
 use crate::names::InvitationStatus;
 use crate::people::{MyInvitation, Named};
 use crate::schema::AGENCIES;
@@ -37,9 +36,8 @@ async fn decline(cx: Context, Path(path): Path<AgencyPath>) -> Result<Tagged<MyI
             Error::ConditionFailed(_) => Problem::stale(),
             error => error.into(),
         })?;
-        let invitation = Invitation { status: InvitationStatus::Declined, ..invited.invitation };
         let agency = Named { name: invited.agency.name, status: invited.agency.status };
-        Ok(Tagged::new(&MyInvitation::at(invitation, agency, &audit.at), rev))
+        Ok(Tagged::new(&MyInvitation::with_status(InvitationStatus::Declined, invited.invitation, agency), rev))
     })
     .await
 }
