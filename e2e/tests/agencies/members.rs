@@ -11,6 +11,7 @@ tests! { members:
     last_administrator_cannot_leave_or_be_demoted,
     subjects_with_any_characters_become_members,
     adding_a_member_twice_is_refused,
+    repeated_request_gets_its_first_response_in_an_inactive_agency,
     person_of_unknown_issuer_is_refused,
     member_patch_updates_only_named_fields,
     concurrent_adds_of_one_person_are_counted_once,
@@ -84,6 +85,18 @@ async fn adding_a_member_twice_is_refused() {
     stage.root.delete("/agencies/n/members/idp:ann").await.is(204);
     stage.ann.post("/agencies/n/members", new).once("k").await.refused(404, "not-found");
     stage.adds_up().await;
+}
+
+async fn repeated_request_gets_its_first_response_in_an_inactive_agency() {
+    let stage = Stage::new().await;
+    let add = |key| stage.ann.post("/agencies/n/members", json!({ "idpid": "idp:fay" })).once(key);
+    let invite = |key| stage.ann.post("/agencies/n/invitations", invitation("gil@example.org")).once(key);
+    let (added, invited) = (add("a").await.is(201), invite("i").await.is(201));
+    stage.root.post("/agencies/n/deactivate", json!({})).await.is(200);
+    let (added_again, invited_again) = (add("a").await.is(201), invite("i").await.is(201));
+    assert_eq!((added_again.body, invited_again.body), (added.body, invited.body));
+    add("b").await.refused(409, "agency-inactive");
+    invite("j").await.refused(409, "agency-inactive");
 }
 
 async fn person_of_unknown_issuer_is_refused() {

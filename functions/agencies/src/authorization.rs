@@ -80,10 +80,15 @@ impl AgencyAccess {
         }
     }
 
-    /// 403 unless the caller administers the agency or the platform; 409 for the agency's own administrators while the
-    /// agency is not active.
+    /// [`Self::require_admin`] and [`Self::require_active`].
     pub fn require_active_admin(&self) -> Result<(), Problem> {
         self.require_admin()?;
+        self.require_active()
+    }
+
+    /// 409 for the agency's own administrators while the agency is not active. A request that is repeated gets its
+    /// first response before this is checked.
+    pub fn require_active(&self) -> Result<(), Problem> {
         if self.is_platform_admin || self.agency.status == Status::Active { Ok(()) } else { Err(inactive()) }
     }
 

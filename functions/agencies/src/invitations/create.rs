@@ -77,10 +77,11 @@ async fn create(
     let hash = address.hash();
     cx.retry(|| async {
         let access = AgencyAccess::load(&cx, &agency).await?;
-        access.require_active_admin()?;
+        access.require_admin()?;
         if let Some(earlier) = once.earlier(&cx, &CREATE_INVITATION, &AGENCIES).await? {
             return Ok(earlier);
         }
+        access.require_active()?;
         // Any acceptance after this read makes the write fail, so the address is looked up after it.
         let key = invitation_key(&agency, &hash);
         let stored = cx.access().table(&INVITATION, &AGENCIES).get_consistent(key.clone()).await?;

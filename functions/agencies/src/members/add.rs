@@ -58,10 +58,11 @@ async fn add(
 ) -> Result<Created<MemberView>, Problem> {
     let agency = path.agency_id;
     let access = AgencyAccess::load(&cx, &agency).await?;
-    access.require_active_admin()?;
+    access.require_admin()?;
     if let Some(earlier) = once.earlier(&cx, &CREATE_MEMBER, &AGENCIES).await? {
         return Ok(earlier);
     }
+    access.require_active()?;
     let person = person(&new.idpid, "/idpid").map_err(|fault| Problem::faults(vec![fault]))?;
     cx.check_issuer(&person, "/idpid")?;
     let member = Member::new(agency.clone(), person.clone(), new.role, new.display_name, &Audit::now(&cx)?);
