@@ -1,9 +1,10 @@
 //! Members: added, changed, removed, and never without an administrator.
 
+use local::identity::Person;
 use serde_json::json;
 use tokio::join;
 
-use super::stage::{Stage, invitation};
+use super::stage::{Stage, dee, invitation};
 use crate::harness::Answer;
 use crate::tests;
 
@@ -14,6 +15,7 @@ tests! { members:
     repeated_request_gets_its_first_response_in_an_inactive_agency,
     person_of_unknown_issuer_is_refused,
     member_patch_updates_only_named_fields,
+    display_name_without_visible_or_with_control_characters_is_refused,
     concurrent_adds_of_one_person_are_counted_once,
     suspended_member_sees_nothing_of_the_agency,
     suspended_administrator_is_not_counted,
@@ -50,7 +52,7 @@ async fn subjects_with_any_characters_become_members() {
     let subject = "auth0|a#b::c%d/é";
     let new = json!({ "idpid": person, "displayName": "Odd Subject" });
     stage.ann.post("/agencies/n/members", new).await.is(201);
-    let odd = local::identity::Person { issuer: "acme", ..local::identity::Person::new(subject) };
+    let odd = Person { issuer: "acme", ..Person::new(subject) };
     let odd = stage.cairn.person("odd", odd).await;
     assert_eq!(odd.get("/agencies/me/agencies").await.is(200).each("agencyId"), ["n"]);
     let path = format!("/agencies/n/members/{}", person.replace('|', "%7C").replace('é', "%C3%A9"));
@@ -125,6 +127,25 @@ async fn member_patch_updates_only_named_fields() {
     stage.ann.delete(bob).if_match(&before.tag()).await.refused(412, "stale");
     stage.ann.patch("/agencies/n/members/idp:nobody", json!({})).await.refused(404, "not-found");
     stage.adds_up().await;
+}
+
+async fn display_name_without_visible_or_with_control_characters_is_refused() {
+    let stage = Stage::new().await;
+    for name in ["\u{200b}", "  ", "a\u{7}\u{1b}[31m"] {
+        let new = json!({ "idpid": "idp:fay", "displayName": name });
+        stage.ann.post("/agencies/n/members", new.clone()).await.faulty(&["/displayName"]);
+        stage.root.post("/agencies", json!({ "name": "Lake", "admin": new })).await.faulty(&["/admin/displayName"]);
+        let patch = json!({ "displayName": name });
+        stage.ann.patch("/agencies/n/members/idp:bob", patch).await.faulty(&["/displayName"]);
+    }
+    let unnamed = stage.ann.patch("/agencies/n/members/idp:bob", json!({ "displayName": "" })).await.is(200);
+    assert_eq!(unnamed.body.get("displayName"), None);
+    let new = json!({ "idpid": "idp:fay", "displayName": "" });
+    assert_eq!(stage.ann.post("/agencies/n/members", new).await.is(201).body.get("displayName"), None);
+    // A name in a token is not the fault of the person who joins.
+    let dee = Person { name: Some(" \u{200b}"), ..dee() };
+    let joined = stage.cairn.person("dee", dee).await.post("/agencies/me/invitations/n/accept", json!({}));
+    assert_eq!(joined.await.is(201).body.get("displayName"), None);
 }
 
 async fn concurrent_adds_of_one_person_are_counted_once() {

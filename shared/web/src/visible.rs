@@ -25,6 +25,11 @@ pub fn name_fault(pointer: &str, name: &str) -> Option<Fault> {
     (!is_valid).then(|| Fault::pointer(pointer, "must have a visible character and no control characters"))
 }
 
+/// The fault of a name that may be empty.
+pub fn optional_name_fault(pointer: &str, name: &str) -> Option<Fault> {
+    if name.is_empty() { None } else { name_fault(pointer, name) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use table::{Action, Idpid};
 use utoipa::ToSchema;
-use web::visible::name_fault;
+use web::visible::{name_fault, optional_name_fault};
 use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Rules, Sample, Valid, problem};
 
 use super::{AgencyView, LIST};
@@ -47,7 +47,9 @@ impl NewAgency {
 
 impl Rules for NewAgency {
     fn faults(&self) -> Vec<Fault> {
-        name_fault("/name", &self.name).into_iter().chain(self.admin_person().err()).collect()
+        let admin_name = self.admin.as_ref().and_then(|admin| admin.display_name.as_deref());
+        let admin_name = admin_name.and_then(|name| optional_name_fault("/admin/displayName", name));
+        name_fault("/name", &self.name).into_iter().chain(self.admin_person().err()).chain(admin_name).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! `POST /agencies/me/invitations/{agencyId}/accept`
 
 use table::{Action, Changes, Condition, Error, Idpid, Stored, item};
+use web::visible::is_readable;
 use web::{Context, Created, Either, Path, Problem, Route, Sample, Tagged, problem};
 
 use super::{
@@ -122,7 +123,7 @@ async fn join(cx: &Context, invited: &Invited, audit: &Audit) -> Result<Created<
     let Invited { invitation, .. } = invited;
     let agency = &invitation.agency_id;
     let Some(caller) = cx.principal().known() else { return Err(Error::NotFound) };
-    let name = caller.name.as_deref().map(display_name);
+    let name = caller.name.as_deref().and_then(display_name);
     let member = Member {
         address_hash: Some(invited.hash.clone()),
         ..Member::new(agency.clone(), caller.idpid().clone(), invitation.role, name, audit)
@@ -144,9 +145,10 @@ async fn join(cx: &Context, invited: &Invited, audit: &Audit) -> Result<Created<
     Ok(Created::new(location, rev, &member.into()))
 }
 
-/// The name in a token as a `displayName`.
-fn display_name(name: &str) -> String {
-    name.chars().filter(|letter| !letter.is_control()).take(MAX_DISPLAY_NAME).collect()
+/// The name in a token as a `displayName`. None if it has no visible character.
+fn display_name(name: &str) -> Option<String> {
+    let shown: String = name.chars().filter(|letter| !letter.is_control()).take(MAX_DISPLAY_NAME).collect();
+    is_readable(&shown).then_some(shown)
 }
 
 /// Settles the invitation of a caller who is a member already and keeps the role, if it is pending.

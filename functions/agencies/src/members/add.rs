@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use table::Action;
 use utoipa::ToSchema;
+use web::visible::optional_name_fault;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
 use super::{LIST, MemberView, SAMPLE_LIST, count, person, refusal};
@@ -31,7 +32,8 @@ pub struct NewMember {
 
 impl Rules for NewMember {
     fn faults(&self) -> Vec<Fault> {
-        person(&self.idpid, "/idpid").err().into_iter().collect()
+        let name = self.display_name.as_deref().and_then(|name| optional_name_fault("/displayName", name));
+        person(&self.idpid, "/idpid").err().into_iter().chain(name).collect()
     }
 }
 

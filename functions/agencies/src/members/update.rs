@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use table::{Action, Cause, Changes};
 use utoipa::ToSchema;
-use web::{Context, IfMatch, MergePatch, Patch, Path, Problem, Route, Sample, Tagged, problem};
+use web::visible::optional_name_fault;
+use web::{Context, Fault, IfMatch, MergePatch, Patch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
 use super::{MemberPath, MemberView, ONE, SAMPLE, another_admin, count, refusal};
 use crate::access::{AUTHORIZATION, MEMBER, UPDATE_MEMBER};
@@ -28,6 +29,13 @@ pub struct MemberPatch {
     display_name: Patch<String>,
 }
 
+impl Rules for MemberPatch {
+    fn faults(&self) -> Vec<Fault> {
+        let Patch::Set(name) = &self.display_name else { return Vec::new() };
+        optional_name_fault("/displayName", name).into_iter().collect()
+    }
+}
+
 pub fn route() -> Route {
     Route::patch("updateMember", ONE, SIGNED_IN, update)
         .summary("Update a member's role, status or name; the last active administrator cannot be demoted or suspended")
@@ -40,7 +48,7 @@ async fn update(
     cx: Context,
     Path(path): Path<MemberPath>,
     tag: IfMatch,
-    MergePatch(patch): MergePatch<MemberPatch>,
+    Valid(MergePatch(patch)): Valid<MergePatch<MemberPatch>>,
 ) -> Result<Tagged<MemberView>, Problem> {
     cx.retry_stale(&tag, || async {
         let access = AgencyAccess::load(&cx, &path.agency_id).await?;
