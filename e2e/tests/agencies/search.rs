@@ -1,6 +1,11 @@
 //! Search: the caller's agencies and nobody else's, and the members of one.
 
+use ::agencies::audit::Audit;
+use ::agencies::item::Member;
+use ::agencies::keys::member_key;
+use ::agencies::names::{AgencyId, MemberStatus, Role};
 use serde_json::{Value, json};
+use table::Idpid;
 
 use super::stage::Stage;
 use crate::harness::{Answer, User};
@@ -11,6 +16,7 @@ tests! { agency_search:
     search_finds_members_of_one_agency_only,
     search_tolerates_typos_and_prefixes,
     search_over_more_than_200_agencies_is_refused,
+    suspended_memberships_do_not_narrow_the_search,
     search_faults_name_their_parameters,
 }
 
@@ -101,14 +107,8 @@ async fn search_tolerates_typos_and_prefixes() {
     assert_eq!(pages.len(), 4);
 }
 
-async fn search_over_more_than_200_agencies_is_refused() {
-    use ::agencies::audit::Audit;
-    use ::agencies::item::Member;
-    use ::agencies::keys::member_key;
-    use ::agencies::names::{AgencyId, Role};
-    use table::Idpid;
-
-    let stage = Stage::new().await;
+/// Makes bob a member, with this status, of 200 agencies that are not there.
+async fn make_bob_a_member_of_200(stage: &Stage, status: MemberStatus) {
     let (person, stamp) = (
         Idpid::new("idp", "bob").unwrap(),
         Audit { at: "2026-01-07T00:00:00.000000Z".to_owned(), by: "idp:root".to_owned() },
@@ -116,14 +116,25 @@ async fn search_over_more_than_200_agencies_is_refused() {
     let items = (0..200).map(|number| {
         let agency: AgencyId = format!("many{number}").parse().unwrap();
         let member = Member::new(agency.clone(), person.clone(), Role::Member, None, &stamp);
-        super::stage::stored(&member_key(&agency, &person), &member)
+        super::stage::stored(&member_key(&agency, &person), &Member { status, ..member })
     });
     stage.table().put_all(items.collect()).await;
+}
+
+async fn search_over_more_than_200_agencies_is_refused() {
+    let stage = Stage::new().await;
+    make_bob_a_member_of_200(&stage, MemberStatus::Active).await;
     stage.bob.get("/agencies/search?q=north").await.refused(400, "narrow-search");
     let narrowed = search(&stage, &stage.bob, "q=north&agencyId=n").await;
     assert_eq!(found(&narrowed), ["n"]);
     // Their agencies are not there: the page is filled up past them.
     assert_eq!(stage.bob.get("/agencies/me/agencies").await.is(200).each("agencyId"), ["n"]);
+}
+
+async fn suspended_memberships_do_not_narrow_the_search() {
+    let stage = Stage::new().await;
+    make_bob_a_member_of_200(&stage, MemberStatus::Suspended).await;
+    assert_eq!(found(&search(&stage, &stage.bob, "q=north").await), ["n"]);
 }
 
 async fn search_faults_name_their_parameters() {

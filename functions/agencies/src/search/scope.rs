@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use table::{Error, Stored};
 use web::{Context, Problem};
 
 use super::NARROW_SEARCH;
@@ -35,14 +36,13 @@ impl Scope {
             return Ok(Self::All);
         }
         let memberships = cx.access().table(&MEMBERSHIPS, &AGENCIES).query(caller.idpid().as_str());
-        let page = memberships.index(BY_PERSON).page(MAX_AGENCIES).await?;
-        if page.next.is_some() {
+        let roles = |page: Vec<Stored>| async move { page.iter().map(role_in).collect::<Result<Vec<_>, Error>>() };
+        let (roles, next) = memberships.index(BY_PERSON).page_of(MAX_AGENCIES, roles).await?;
+        if next.is_some() {
             let detail = format!("You are a member of more than {MAX_AGENCIES} agencies; name one with `agencyId`.");
             return Err(NARROW_SEARCH.because(detail));
         }
-        let members = page.items.iter().map(table::Stored::read::<Member>).collect::<Result<Vec<_>, _>>()?;
-        let active = members.into_iter().filter(|member| !member.is_suspended());
-        Ok(Self::Only(active.map(|member| (member.agency_id, Some(member.role))).collect()))
+        Ok(Self::Only(roles.into_iter().collect()))
     }
 
     /// The caller's role in the agency.
@@ -67,4 +67,10 @@ impl Scope {
             Self::Only(agencies) => Some(json!({ "terms": { "agencyId": agencies.keys().collect::<Vec<_>>() } })),
         }
     }
+}
+
+/// The agency and the role of a membership. None if it is suspended.
+fn role_in(membership: &Stored) -> Result<Option<(AgencyId, Option<Role>)>, Error> {
+    let member: Member = membership.read()?;
+    Ok((!member.is_suspended()).then_some((member.agency_id, Some(member.role))))
 }
