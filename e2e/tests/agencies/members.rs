@@ -218,9 +218,12 @@ async fn suspended_administrator_is_not_counted() {
     assert_eq!(stage.counts("n").await, (2, 1));
     stage.ann.patch(ann, suspend.clone()).await.refused(409, "last-admin");
     stage.ann.delete(ann).await.refused(409, "last-admin");
-    // The role of a suspended member does not change the counts.
+    // The role of a suspended member does not change the counts, so the gate is not written.
+    let gate = async || stage.table().get("GATE#n", "GATE#n").await.unwrap();
+    let before = gate().await;
     stage.ann.patch(bob, json!({ "role": "member" })).await.is(200);
     stage.ann.patch(bob, json!({ "role": "admin" })).await.is(200);
+    assert_eq!(gate().await, before);
     assert_eq!(stage.counts("n").await, (2, 1));
     stage.ann.patch(bob, json!({ "status": "active" })).await.is(200);
     assert_eq!(stage.counts("n").await, (2, 2));

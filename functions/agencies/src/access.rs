@@ -64,7 +64,7 @@ pub const SET_STATUS: AccessPattern = AccessPattern::new("setStatus", &[TABLE.up
 pub const CREATE_MEMBER: AccessPattern =
     AccessPattern::new("createMember", &[TABLE.update(), TABLE.put(), TABLE.get()]);
 
-/// A member's name or role. The gate counts a changed role.
+/// A member's name, role or status. The gate counts the active administrators.
 pub const UPDATE_MEMBER: AccessPattern = AccessPattern::new("updateMember", &[TABLE.update()]);
 
 /// The deletion of a member, counted by the gate, and of the member's known address, with the removal.

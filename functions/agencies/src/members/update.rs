@@ -71,8 +71,8 @@ async fn update(
         let after = after.updated(&Audit::now(&cx)?);
         let update = Action::update(&AGENCIES, stored.key.clone(), Changes::between(&before, &after)?);
         let mut actions = vec![update.if_unchanged(&stored)];
-        if (after.role, after.status) != (before.role, before.status) {
-            let admins = after.admins() - before.admins();
+        let admins = after.admins() - before.admins();
+        if admins != 0 {
             let mut gate = count(&path.agency_id, 0, admins);
             if let Some(active) = access.active_condition() {
                 gate = gate.when(active);
