@@ -97,6 +97,12 @@ impl Action {
         self
     }
 
+    /// Adds conditions on the item's attributes, such as one that only some callers need.
+    pub fn when_all(mut self, conditions: impl IntoIterator<Item = Condition>) -> Self {
+        self.conditions.extend(conditions);
+        self
+    }
+
     /// Lets the action succeed if the item does not exist. An update then creates it, and a check passes. For counters.
     /// Only a check takes an expired item for an absent one.
     pub fn or_absent(self) -> Self {

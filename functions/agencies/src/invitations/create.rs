@@ -91,10 +91,8 @@ async fn create(
         }
         let term = term(cx.engines().clock.now(), new.days)?;
         let invitation = Invitation::new(agency.clone(), address.as_str(), &hash, new.role, term, &audit);
-        let mut gate = Action::check(&AGENCIES, gate_key(&agency)).when(Condition::Absent("closed"));
-        if let Some(active) = access.active_condition() {
-            gate = gate.when(active);
-        }
+        let gate = Action::check(&AGENCIES, gate_key(&agency)).when(Condition::Absent("closed"));
+        let gate = gate.when_all(access.active_condition());
         let Some(put) = put_unless_pending(stored.as_ref(), key, &invitation)? else {
             // The pending invitation may be the one that this request has created, sent twice at the same time.
             let earlier = once.earlier(&cx, &CREATE_INVITATION, &AGENCIES).await?;

@@ -68,10 +68,7 @@ async fn add(
     let person = person(&new.idpid, "/idpid").map_err(|fault| Problem::faults(vec![fault]))?;
     cx.check_issuer(&person, "/idpid")?;
     let member = Member::new(agency.clone(), person.clone(), new.role, new.display_name, &Audit::now(&cx)?);
-    let mut gate = count(&agency, 1, new.role.admins());
-    if let Some(active) = access.active_condition() {
-        gate = gate.when(active);
-    }
+    let gate = count(&agency, 1, new.role.admins()).when_all(access.active_condition());
     let actions = vec![gate, Action::create(&AGENCIES, member_key(&agency, &person), &member)?];
     let location = format!("/agencies/{agency}/members/{person}");
     let created = once.create(&cx, &CREATE_MEMBER, &AGENCIES, actions, location, &MemberView::from(member)).await;

@@ -34,13 +34,10 @@ async fn remove(cx: Context, Path(path): Path<MemberPath>, tag: IfMatch) -> Resu
         tag.check(stored.rev)?;
         let member: Member = stored.read()?;
         let delete = Action::delete(&AGENCIES, stored.key.clone()).if_unchanged(&stored);
-        let mut gate = count(&agency, -1, -member.admins());
-        if let Some(active) = access.active_condition().filter(|_| !leaves) {
-            gate = gate.when(active);
-        }
-        if member.admins() > 0 && !access.is_platform_admin {
-            gate = gate.when(another_admin());
-        }
+        let keeps_one = (member.admins() > 0 && !access.is_platform_admin).then(another_admin);
+        let gate = count(&agency, -1, -member.admins())
+            .when_all(access.active_condition().filter(|_| !leaves))
+            .when_all(keeps_one);
         let mut actions = vec![delete, gate, record_removal(&cx, &agency, &person).await?];
         actions.extend(forget_address(&cx, &DELETE_MEMBER, &member).await?);
         let Err(error) = cx.access().transact(&DELETE_MEMBER, &actions).await else {

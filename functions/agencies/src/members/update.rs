@@ -73,14 +73,9 @@ async fn update(
         let mut actions = vec![update.if_unchanged(&stored)];
         let admins = after.admins() - before.admins();
         if admins != 0 {
-            let mut gate = count(&path.agency_id, 0, admins);
-            if let Some(active) = access.active_condition() {
-                gate = gate.when(active);
-            }
-            if admins < 0 && !access.is_platform_admin {
-                gate = gate.when(another_admin());
-            }
-            actions.push(gate);
+            let keeps_one = (admins < 0 && !access.is_platform_admin).then(another_admin);
+            let gate = count(&path.agency_id, 0, admins).when_all(access.active_condition());
+            actions.push(gate.when_all(keeps_one));
         }
         match cx.access().transact(&UPDATE_MEMBER, &actions).await {
             Ok(rev) => Ok(Tagged::new(&after.into(), rev)),
