@@ -13,27 +13,22 @@ use crate::names::Status;
 use crate::schema::AGENCIES;
 
 pub fn activate_route() -> Route {
-    Route::post("activateAgency", format!("{ONE}/activate"), SIGNED_IN, activate)
+    route("activateAgency", "activate", Status::Active)
         .summary("Activate an agency")
-        .patterns(&[&AUTHORIZATION, &SET_STATUS])
-        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
         .sample(Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/activate"))
 }
 
 pub fn deactivate_route() -> Route {
-    Route::post("deactivateAgency", format!("{ONE}/deactivate"), SIGNED_IN, deactivate)
+    route("deactivateAgency", "deactivate", Status::Inactive)
         .summary("Deactivate an agency")
-        .patterns(&[&AUTHORIZATION, &SET_STATUS])
-        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
         .sample(Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/deactivate"))
 }
 
-async fn activate(cx: Context, Path(path): Path<AgencyPath>) -> Result<Tagged<AgencyView>, Problem> {
-    set_status(cx, path, Status::Active).await
-}
-
-async fn deactivate(cx: Context, Path(path): Path<AgencyPath>) -> Result<Tagged<AgencyView>, Problem> {
-    set_status(cx, path, Status::Inactive).await
+fn route(operation: &'static str, verb: &str, status: Status) -> Route {
+    let handler = move |cx: Context, Path(path): Path<AgencyPath>| set_status(cx, path, status);
+    Route::post(operation, format!("{ONE}/{verb}"), SIGNED_IN, handler)
+        .patterns(&[&AUTHORIZATION, &SET_STATUS])
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
 }
 
 /// Sets the status on the agency and on its gate, which decides whether members may be added.
