@@ -42,7 +42,7 @@ pub struct AgencyView {
     pub created_by: String,
     pub modified: String,
     pub modified_by: String,
-    /// The caller's own role.
+    /// The caller's own role. A list of all agencies, or a search among all of them, does not have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// The number of members; only for administrators.

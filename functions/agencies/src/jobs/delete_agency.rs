@@ -1,5 +1,5 @@
-//! The deletion of an agency: its members, invitations and removals first, in batches, then the agency with its gate. The
-//! request that created the job has closed the gate, so no new item comes in between.
+//! The deletion of an agency: its members, invitations, known addresses and removals first, in batches, then the agency
+//! with its gate. The request that created the job has closed the gate, so no new item comes in between.
 
 use jobs::{Counts, Step, Then, Worker};
 use table::{Access, Action, Key};
