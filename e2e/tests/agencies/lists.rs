@@ -1,12 +1,14 @@
 //! The lists of agencies and of a person's, from the fixture and with many.
 
+use std::time::Duration;
+
 use ::agencies::item::Gate;
 use ::agencies::keys::{agency_key, gate_key};
 use ::agencies::names::{AgencyId, Status};
 use ::agencies::schema::{BY_PERSON, BY_TYPE};
 use serde_json::{Value, json};
 
-use super::stage::{Stage, agency, hash, stored};
+use super::stage::{Stage, agency, hash, invitation, stored};
 use crate::harness::Answer;
 use crate::tests;
 
@@ -15,6 +17,7 @@ tests! { agency_lists:
     agencies_with_equal_creation_times_are_listed_once_each,
     indexes_hold_the_specified_items,
     time_filters_accept_any_rfc_3339_offset,
+    members_and_invitations_are_filtered_before_paging,
 }
 
 fn ids(answer: &Answer) -> Vec<String> {
@@ -104,4 +107,37 @@ async fn time_filters_accept_any_rfc_3339_offset() {
     let turned = "/agencies?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z";
     assert_eq!(stage.root.get(turned).await.is(200)["items"], Value::Array(Vec::new()));
     stage.root.get("/agencies?from=yesterday&to=2026-02-30T00:00:00Z").await.faulty(&["from", "to"]);
+}
+
+async fn members_and_invitations_are_filtered_before_paging() {
+    let stage = Stage::new().await;
+    let (ann, members, invitations) = (&stage.ann, "/agencies/n/members", "/agencies/n/invitations");
+    for (number, role) in ["admin", "member", "admin", "member"].into_iter().enumerate() {
+        ann.post(members, json!({ "idpid": format!("idp:p{number}"), "role": role })).await.is(201);
+    }
+    for person in ["idp:p2", "idp:p3"] {
+        ann.patch(&format!("{members}/{person}"), json!({ "status": "suspended" })).await.is(200);
+    }
+    for (query, expected) in [
+        ("role=admin", vec!["idp:ann", "idp:p0", "idp:p2"]),
+        ("status=suspended", vec!["idp:p2", "idp:p3"]),
+        ("role=admin&status=active", vec!["idp:ann", "idp:p0"]),
+    ] {
+        let pages = ann.pages(&format!("{members}?{query}"), 1).await;
+        assert_eq!(pages.iter().flat_map(people).collect::<Vec<_>>(), expected, "{query}");
+        assert_eq!(pages.len(), expected.len(), "{query}");
+    }
+    ann.get(&format!("{members}?role=owner&status=gone")).await.faulty(&["role", "status"]);
+
+    ann.post(invitations, json!({ "address": "eve@example.org", "days": 1 })).await.is(201);
+    ann.post(invitations, invitation("fay@example.org")).await.is(201);
+    ann.delete(&format!("{invitations}/{}", hash("fay@example.org"))).await.is(204);
+    stage.cairn.clock.advance(Duration::from_secs(25 * 3600));
+    for (status, address) in
+        [("pending", "dee@example.org"), ("expired", "eve@example.org"), ("revoked", "fay@example.org")]
+    {
+        let listed = ann.get(&format!("{invitations}?status={status}")).await.is(200);
+        assert_eq!(listed.each("address"), [address], "{status}");
+    }
+    assert_eq!(ann.get(&format!("{invitations}?status=accepted")).await.is(200)["items"], json!([]));
 }
