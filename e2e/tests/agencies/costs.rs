@@ -59,6 +59,7 @@ async fn each_access_pattern_costs_what_is_recorded() {
     stage.cairn.engines().wind_down();
     let delete = root.delete(&format!("/agencies/{full}?cascade=true"));
     let job = measured.of("begin to delete an agency with 25 members", delete, 202).await;
+    measured.of("a list of one job", root.get("/agencies/jobs"), 200).await;
     measured.of("a job", root.get(job.header("location")), 200).await;
     let app = ::agencies::app;
     measured.of_event("go on with its deletion", &stage.cairn, app, ("runJobs", &json!({})), Duration::ZERO).await;

@@ -26,6 +26,7 @@ tests! { agency_deletion:
     ten_failing_deletions_do_not_block_the_next,
     marked_agency_is_deleted_after_any_failure,
     unfinished_deletion_returns_its_job,
+    unfinished_deletions_are_listed,
     two_deletions_at_once_have_one_job,
     member_accepting_during_a_deletion_leaves_no_item,
 }
@@ -328,6 +329,24 @@ async fn unfinished_deletion_returns_its_job() {
     stage.root.delete("/agencies/n?cascade=true").await.refused(404, "not-found");
     stage.cairn.clock.advance(Duration::from_secs(30 * 24 * 3600 + 60));
     stage.cairn.person("root", root()).await.get(&path).await.refused(404, "not-found");
+}
+
+async fn unfinished_deletions_are_listed() {
+    let stage = Stage::new().await;
+    stage.cairn.engines().wind_down();
+    let listed = async || stage.root.get("/agencies/jobs").await.is(200);
+    assert_eq!(listed().await["items"], json!([]));
+    let mut accepted = Vec::new();
+    for agency in ["c", "n", "s"] {
+        accepted.push(stage.root.delete(&format!("/agencies/{agency}?cascade=true")).await.is(202));
+    }
+    let bodies: Vec<&Value> = accepted.iter().map(|answer| &answer.body).collect();
+    assert_eq!(listed().await["items"], json!(bodies));
+    let pages = stage.root.pages("/agencies/jobs", 1).await;
+    assert_eq!(pages.iter().flat_map(|page| page.each("agencyId")).collect::<Vec<_>>(), ["c", "n", "s"]);
+    stage.ann.get("/agencies/jobs").await.refused(403, "forbidden");
+    worker(&stage, None).await;
+    assert_eq!(listed().await["items"], json!([]));
 }
 
 async fn two_deletions_at_once_have_one_job() {

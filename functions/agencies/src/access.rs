@@ -41,6 +41,9 @@ pub const ADDRESS_INVITATIONS: AccessPattern =
 /// A job.
 pub const JOB: AccessPattern = AccessPattern::new("job", &[TABLE.get()]);
 
+/// The jobs that have not ended, by their due rows.
+pub const OPEN_JOBS: AccessPattern = AccessPattern::new("openJobs", &[TABLE.query_index(BY_TYPE), TABLE.batch_get()]);
+
 /// The jobs that are due.
 pub const DUE: AccessPattern = AccessPattern::new("due", &[TABLE.query_index(BY_TYPE)]);
 

@@ -1,6 +1,7 @@
 //! The jobs of agencies: where they are stored, and which kinds there are.
 
 mod delete_agency;
+pub mod list;
 mod workers;
 
 use jobs::{DueIndex, JobId, Jobs};

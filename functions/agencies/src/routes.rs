@@ -27,6 +27,7 @@ pub fn all() -> Vec<Route> {
         invitations::accept::route(),
         invitations::decline::route(),
         people::agencies::of_person_route(),
+        jobs::list::route(),
         jobs::get_route(),
         search::route(),
     ]
