@@ -153,6 +153,36 @@ struct Documents<'a> {
     docs: Vec<Listed<'a>>,
 }
 
+/// The response to a request for versions by id.
+#[derive(Deserialize)]
+struct Versions {
+    docs: Vec<Version>,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    _id: String,
+    found: Option<bool>,
+    _version: Option<u64>,
+    error: Option<Value>,
+}
+
+impl Version {
+    fn number(self) -> Result<Option<u64>, Fault> {
+        match self.found {
+            Some(true) => Ok(self._version),
+            Some(false) => Ok(None),
+            None => {
+                let (id, error) = (self._id, self.error.unwrap_or_default());
+                Err(Fault::passing(
+                    ENGINE,
+                    format_args!("the version of the document `{id}` could not be read: {error}"),
+                ))
+            }
+        }
+    }
+}
+
 impl Listed<'_> {
     fn stored(self) -> Result<StoredDocument, Fault> {
         match (self._version, self._source) {
@@ -238,7 +268,8 @@ impl Index for OpenSearchIndex<'_> {
     }
 
     async fn read_documents(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<StoredDocument>>, Fault> {
-        let path = format!("/{alias}/_mget?realtime=true");
+        // The documents are read in real time by default.
+        let path = format!("/{alias}/_mget");
         let body = json!({ "ids": ids }).to_string().into();
         let reply = self.send(Method::Post, &path, HeaderMap::new(), Some(body)).await?;
         if reply.status != 200 {
@@ -255,10 +286,16 @@ impl Index for OpenSearchIndex<'_> {
     }
 
     async fn versions(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<u64>>, Fault> {
-        let path = format!("/{alias}/_mget?realtime=true&_source=false");
-        let (_, answer) = self.json(Method::Post, &path, Some(&json!({ "ids": ids })), &[200]).await?;
-        let documents = answer.get("docs").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        documents.iter().map(version).collect()
+        let path = format!("/{alias}/_mget");
+        // Amazon OpenSearch Service ignores the parameters in the URL of a signed POST.
+        let documents: Vec<Value> = ids.iter().map(|id| json!({ "_id": id, "_source": false })).collect();
+        let body = json!({ "docs": documents }).to_string().into();
+        let reply = self.send(Method::Post, &path, HeaderMap::new(), Some(body)).await?;
+        if reply.status != 200 {
+            return Err(refusal(&path, &reply));
+        }
+        let found: Versions = serde_json::from_slice(&reply.body).map_err(|error| Fault::passing(ENGINE, error))?;
+        found.docs.into_iter().map(Version::number).collect()
     }
 
     async fn create(&self, index: &str, body: &str) -> Result<bool, Fault> {
@@ -328,14 +365,6 @@ fn added(alias: &str, index: &str) -> Value {
 /// Returns the filter of the readers' alias.
 fn visible() -> Value {
     json!({ "bool": { "must_not": { "term": { "deleted": true } } } })
-}
-
-fn version(document: &Value) -> Result<Option<u64>, Fault> {
-    match document.get("found").and_then(Value::as_bool) {
-        Some(true) => Ok(document.get("_version").and_then(Value::as_u64)),
-        Some(false) => Ok(None),
-        None => Err(Fault::passing(ENGINE, format_args!("the version of a document could not be read: {document}"))),
-    }
 }
 
 /// Whether OpenSearch refuses every write because the disk is full. It calls that a block of the indexes, and answers 429.
