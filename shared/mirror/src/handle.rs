@@ -6,7 +6,8 @@ use tokio::time::Instant;
 
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
-use crate::record::Tables;
+use crate::heartbeat::Heartbeat;
+use crate::record::{Tables, records};
 use crate::report::Ledger;
 use crate::save_heartbeat::save_heartbeat;
 use crate::work::{Failure, ProcessedBatch, process_batch};
@@ -37,10 +38,16 @@ pub async fn handle(
     deadline: Instant,
 ) -> Result<Handled, Failure> {
     let system = documents.tables();
-    let ports = Production::new(engines, system, shapes, Some(deadline))?;
     let tables = Tables::new(system, &engines.config);
-    let payload = str::from_utf8(payload).map_err(|_| Failure::NotText)?;
-    let processed = process_batch(&ports, documents, &tables, payload).await?;
+    let received = engines.clock.micros() / 1000;
+    let processed = match process(documents, shapes, engines, (&tables, payload), deadline).await {
+        Ok(processed) => processed,
+        Err(failure) => {
+            let times = (received, engines.clock.micros() / 1000);
+            save_heartbeat(engines, system, &failed(&tables, payload, times, &failure)).await;
+            return Err(failure);
+        }
+    };
     log(system.name, &processed);
     if let Some(heartbeat) = &processed.heartbeat {
         save_heartbeat(engines, system, heartbeat).await;
@@ -54,6 +61,28 @@ pub async fn handle(
         degraded: tally.degraded,
         missing: tally.missing,
     })
+}
+
+async fn process(
+    documents: &impl Documents,
+    shapes: &impl Shapes,
+    engines: &Engines,
+    (tables, payload): (&Tables, &[u8]),
+    deadline: Instant,
+) -> Result<ProcessedBatch, Failure> {
+    let ports = Production::new(engines, documents.tables(), shapes, Some(deadline))?;
+    let payload = str::from_utf8(payload).map_err(|_| Failure::NotText)?;
+    process_batch(&ports, documents, tables, payload).await
+}
+
+/// Returns the heartbeat of an invocation that failed, without which the last one would say that all is well. `times` are
+/// when it was received and when it failed, in milliseconds.
+fn failed(tables: &Tables, payload: &[u8], times: (i64, i64), failure: &Failure) -> Heartbeat {
+    let records = str::from_utf8(payload).ok().and_then(|payload| records(payload).ok()).unwrap_or_default();
+    let table = records.first().and_then(|record| record.table(tables, None).ok());
+    let oldest = records.iter().filter_map(|record| record.created).min();
+    let oldest = oldest.map(|created| created.saturating_mul(1000));
+    Heartbeat::of_failure(table.map(|table| table.name), oldest, times, failure.to_string())
 }
 
 /// Logs the faults of a batch. Its counts are in the metrics.

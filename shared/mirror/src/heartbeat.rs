@@ -26,6 +26,9 @@ pub struct Heartbeat {
     pub reason: Option<String>,
 }
 
+/// The name in place of a table's, if an invocation failed before its table was known.
+pub(crate) const UNKNOWN_TABLE: &str = "unknown";
+
 /// The age from which a record is late: much more than Lambda takes to deliver one.
 const LATE: i64 = 5_000;
 
@@ -41,6 +44,26 @@ const LATE_LASTS: i64 = 15_000;
 impl Heartbeat {
     /// The partition of all heartbeats.
     pub(crate) const PK: &'static str = "heartbeat";
+
+    /// Returns the heartbeat of an invocation that failed as a whole, so that Lambda delivers every record again. `oldest`
+    /// is when the oldest record was written. If that is not known, search lags from the first failure on.
+    pub(crate) fn of_failure(
+        table: Option<&str>,
+        oldest: Option<i64>,
+        (received, at): (i64, i64),
+        reason: String,
+    ) -> Self {
+        let oldest = oldest.unwrap_or(received - LAGS);
+        Self {
+            table: table.unwrap_or(UNKNOWN_TABLE).to_owned(),
+            at,
+            oldest,
+            received: (received - oldest).max(0),
+            took: at - received,
+            newest: 0,
+            reason: Some(reason),
+        }
+    }
 
     /// Whether the records of the batch are late, or were reported.
     pub(crate) const fn is_late(&self) -> bool {
@@ -84,6 +107,14 @@ pub(crate) mod tests {
         assert_eq!(failing.lag(280_000), None);
         let late = heartbeat(100_000, 90_000, None);
         assert_eq!((late.lag(101_000), late.lag(115_000)), (Some(90_010), None));
+    }
+
+    #[test]
+    fn search_lags_by_the_age_of_records_whose_invocation_failed() {
+        let failed = |oldest| Heartbeat::of_failure(Some("toy"), oldest, (100_000, 100_010), "killed".to_owned());
+        assert_eq!((failed(Some(99_000)).lag(100_010), failed(Some(99_000)).lag(160_000)), (None, Some(61_000)));
+        let unknown = Heartbeat::of_failure(None, None, (100_000, 100_010), "no event".to_owned());
+        assert_eq!((unknown.table.as_str(), unknown.lag(100_010)), (UNKNOWN_TABLE, Some(60_010)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use table::schema::System;
 use crate::audit::last_full_audit;
 use crate::engines::{DynamoState, OpenSearchIndex};
 use crate::generation::{Generation, Generations, Phase};
-use crate::heartbeat::Heartbeat;
+use crate::heartbeat::{Heartbeat, UNKNOWN_TABLE};
 use crate::mirrored::HANDLER;
 use crate::ports::{Fault, Index, State};
 use crate::redrive::{CountedGivenUp, count_given_up};
@@ -198,6 +198,9 @@ pub(crate) async fn count_markers(state: &impl State, written: &[Generation]) ->
 
 fn lagging(age: i64, heartbeat: &Heartbeat) -> String {
     let reason = heartbeat.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    if heartbeat.table == UNKNOWN_TABLE {
+        return format!("an invocation of the mirror failed before its table was known{reason}");
+    }
     format!("records of {} have waited for {} s{reason}", heartbeat.table, age / 1000)
 }
 
