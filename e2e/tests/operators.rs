@@ -94,6 +94,14 @@ async fn record_that_lambda_gave_up_is_redriven_by_one_command() {
     let again = cairn.command(&["redrive", "parks"]).await.exited(0);
     assert!(again.starts_with("0 objects with 0 records"), "{again}");
     assert_eq!(cairn.command(&["status", "parks"]).await.exited(0), "parks  ok\n");
+
+    // The function of an object that is no JSON is not known.
+    let broken = cairn.bucket("parks-failures").join("broken");
+    std::fs::write(&broken, "{").unwrap();
+    std::fs::File::open(&broken).unwrap().set_modified(earlier).unwrap();
+    assert_eq!(cairn.command(&["status", "parks", "--json"]).await.json(3)["status"], "given-up");
+    let left = cairn.command(&["redrive", "parks", "--json"]).await.json(3);
+    assert_eq!((&left["unreadable"], &left["unreadableObject"]), (&json!(1), &json!("broken")));
 }
 
 async fn redrive_repairs_what_is_in_quarantine_and_says_what_stays() {

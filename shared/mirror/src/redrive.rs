@@ -15,7 +15,7 @@ use crate::context::MAX_READ_AGE;
 use crate::documents::{Documents, Shapes};
 use crate::engines::{ObjectFailures, Production};
 use crate::generation::Generation;
-use crate::given_up::{GivenUpRecords, REDRIVE_AGE, may_redrive};
+use crate::given_up::{GivenUpObject, REDRIVE_AGE, is_of_function, may_redrive};
 use crate::group::{Group, GroupKey, group_key};
 use crate::ports::{Failures, Fault, GivenUp, Ports, State, Time};
 use crate::quarantine::{Marker, Subject};
@@ -48,7 +48,8 @@ pub struct Redriven {
     pub waiting: usize,
     /// The number of objects that are not of the mirror. They are left as they are.
     pub others: usize,
-    /// The number of objects of the mirror whose records cannot be read. They are left as they are.
+    /// The number of objects of the mirror whose records cannot be read, and of objects that are no JSON. They are left as
+    /// they are.
     pub unreadable: usize,
     /// The name of one of them.
     pub unreadable_object: Option<String>,
@@ -100,7 +101,7 @@ pub async fn redrive_records(
     run.all().await
 }
 
-/// The objects of the records that a handler gave up.
+/// The objects of the records that a handler gave up, and those that are no JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountedGivenUp {
     pub objects: usize,
@@ -123,17 +124,28 @@ pub async fn count_given_up(
         let Some(last) = page.last() else { break };
         after = Some(last.name.clone());
         // A body may have 6 MB, so few are in memory at a time.
-        let is_own = async |object: &GivenUp| {
-            let body = failures.read(&object.name).await?;
-            let is_own = body.is_some_and(|body| GivenUpRecords::of_function(&body, &function).is_some());
+        let time = async |object: &GivenUp| {
+            let is_own = is_given_up_by(&failures, &object.name, &function).await?;
             Ok::<_, Fault>(is_own.then_some(object.since / 1000))
         };
-        let times: Vec<_> = page.iter().map(is_own).collect();
+        let times: Vec<_> = page.iter().map(time).collect();
         let times: Vec<Option<i64>> = stream::iter(times).buffer_unordered(CONCURRENCY).try_collect().await?;
         count += times.iter().flatten().count();
         newest = times.into_iter().flatten().max().max(newest);
     }
     Ok(CountedGivenUp { objects: count.min(at_most), newest })
+}
+
+/// Whether an object is of this function, or cannot be read. The start of an object, where Lambda writes the function,
+/// usually suffices.
+async fn is_given_up_by(failures: &ObjectFailures<'_>, name: &str, function: &str) -> Result<bool, Fault> {
+    // It may have been redriven since it was listed.
+    let Some(start) = failures.read_start(name).await? else { return Ok(false) };
+    if let Some(is_own) = is_of_function(&start, function) {
+        return Ok(is_own);
+    }
+    let body = failures.read(name).await?;
+    Ok(body.is_some_and(|body| GivenUpObject::of(&body, function) != GivenUpObject::Other))
 }
 
 /// One redrive.
@@ -179,15 +191,19 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
     async fn object(&self, object: &GivenUp, redriven: &Mutex<Redriven>) -> Result<(), Fault> {
         // Another redrive may have deleted it.
         let Some(body) = self.failures.read(&object.name).await? else { return Ok(()) };
-        let Some(given_up) = GivenUpRecords::of_function(&body, self.function) else {
-            self.note(redriven, |redriven| redriven.others += 1);
-            return Ok(());
+        let event = match GivenUpObject::of(&body, self.function) {
+            GivenUpObject::Event(event) => event,
+            GivenUpObject::Other => {
+                self.note(redriven, |redriven| redriven.others += 1);
+                return Ok(());
+            }
+            GivenUpObject::Unreadable => {
+                self.note_unreadable(redriven, object);
+                return Ok(());
+            }
         };
-        let Ok(records) = records(&given_up.payload) else {
-            self.note(redriven, |redriven| {
-                redriven.unreadable += 1;
-                redriven.unreadable_object.get_or_insert_with(|| object.name.clone());
-            });
+        let Ok(records) = records(&event) else {
+            self.note_unreadable(redriven, object);
             return Ok(());
         };
         let mut lost = Vec::new();
@@ -261,6 +277,13 @@ impl<P: Ports, F: Failures, D: Documents> Run<'_, P, F, D> {
             });
         }
         Ok(failed)
+    }
+
+    fn note_unreadable(&self, redriven: &Mutex<Redriven>, object: &GivenUp) {
+        self.note(redriven, |redriven| {
+            redriven.unreadable += 1;
+            redriven.unreadable_object.get_or_insert_with(|| object.name.clone());
+        });
     }
 
     fn note(&self, redriven: &Mutex<Redriven>, change: impl FnOnce(&mut Redriven)) {

@@ -17,9 +17,31 @@ pub struct ObjectFailures<'e> {
 
 const ENGINE: &str = "s3";
 
+/// The first bytes of an object, in which Lambda names the function.
+const START: &str = "bytes=0-4095";
+
 impl<'e> ObjectFailures<'e> {
     pub fn new(engines: &'e Engines, system: &System) -> Self {
         Self { client: engines.s3(), bucket: engines.config.bucket(&failures_bucket(system.name)) }
+    }
+
+    /// Reads the first bytes of an object. Returns `None` if it does not exist.
+    pub(crate) async fn read_start(&self, name: &str) -> Result<Option<Bytes>, Fault> {
+        self.get(name, Some(START)).await
+    }
+
+    async fn get(&self, name: &str, range: Option<&str>) -> Result<Option<Bytes>, Fault> {
+        let request = self.client.get_object().bucket(&self.bucket).key(name);
+        match request.set_range(range.map(str::to_owned)).send().await {
+            Ok(object) => {
+                let body = object.body.collect().await.map_err(|error| Fault::passing(ENGINE, error))?;
+                Ok(Some(body.into_bytes()))
+            }
+            Err(error) if error.code() == Some("NoSuchKey") => Ok(None),
+            // An empty object has no first bytes.
+            Err(error) if error.code() == Some("InvalidRange") => Ok(Some(Bytes::new())),
+            Err(error) => Err(fault(ENGINE, &error)),
+        }
     }
 }
 
@@ -38,14 +60,7 @@ impl Failures for ObjectFailures<'_> {
     }
 
     async fn read(&self, name: &str) -> Result<Option<Bytes>, Fault> {
-        match self.client.get_object().bucket(&self.bucket).key(name).send().await {
-            Ok(object) => {
-                let body = object.body.collect().await.map_err(|error| Fault::passing(ENGINE, error))?;
-                Ok(Some(body.into_bytes()))
-            }
-            Err(error) if error.code() == Some("NoSuchKey") => Ok(None),
-            Err(error) => Err(fault(ENGINE, &error)),
-        }
+        self.get(name, None).await
     }
 
     async fn delete(&self, name: &str) -> Result<(), Fault> {
