@@ -225,6 +225,23 @@ async fn swap<P: Ports>(ports: &P, config: &Generations, progress: &impl Fn(Prog
     }
     if ports.state().publish(&config.after(Step::Swap)).await? {
         progress(Progress::Serving);
+        return Ok(());
+    }
+    correct_readers(ports, &generation.index).await
+}
+
+/// Moves the readers' alias to the index that serves, after it was moved to this one although another order has changed
+/// the config item. Otherwise readers could stay on an index that is not written any more.
+async fn correct_readers<P: Ports>(ports: &P, moved_to: &str) -> Result<(), Fault> {
+    let mut named = moved_to.to_owned();
+    while let Some(config) = ports.state().generations().await? {
+        // An order that moves the alias makes this step itself.
+        let Some(serving) = config.of(Phase::Serving).filter(|_| config.of(Phase::Audited).is_none()) else { break };
+        if serving.index == named {
+            break;
+        }
+        ports.index().swap(&config.alias, &serving.index).await?;
+        named.clone_from(&serving.index);
     }
     Ok(())
 }
@@ -251,6 +268,9 @@ mod tests {
 
     use super::*;
     use crate::audit::{DifferenceKind, Finding, TableAudit};
+    use crate::simulation::executor::drive;
+    use crate::simulation::toy::Leaves;
+    use crate::simulation::world::Shared;
 
     fn audited(kind: DifferenceKind, left: u64) -> GenerationAudit {
         let finding = Finding { found: 2, repaired: 2 - left, left, examples: vec!["a#1".to_owned()] };
@@ -266,6 +286,24 @@ mod tests {
             findings: BTreeMap::from([(kind, finding)]),
         };
         GenerationAudit { generation: "toy-000002".to_owned(), ended: AuditEnd::Finished, tables: vec![table] }
+    }
+
+    #[test]
+    fn readers_stay_on_the_serving_index_if_the_rebuild_was_cancelled_before_the_swap() {
+        let shared = Shared::default();
+        let generations = [(1, Phase::Serving), (2, Phase::Audited)].map(|(number, phase)| {
+            let index = index_name("toy", number);
+            let body = index_body(Leaves.mapping(), &write_alias(&index)).unwrap();
+            assert!(shared.world().search.create(&index, &body));
+            Generation { index, mapping: 1, phase }
+        });
+        let line = "{\"index\":{\"_id\":\"a\",\"version\":2,\"version_type\":\"external\"}}\n{\"name\":\"oak\"}\n";
+        drive(&shared, shared.bulk(&generations[0].write_alias(), line)).unwrap();
+        let audited = Generations { epoch: 5, written: generations.into(), last: 2, ..Generations::none("toy") };
+        shared.world().generations = Some(audited.after(Step::Abandon));
+
+        drive(&shared, swap(&shared, &audited, &|_| ())).unwrap();
+        assert_eq!(shared.world().search.visible("toy").len(), 1);
     }
 
     #[test]
