@@ -27,6 +27,10 @@ impl<'a> Group<'a> {
     /// Starts the group in one generation.
     pub(crate) fn start(&mut self, target: TargetId) -> Vec<Task<'a>> {
         let tasks = match self.initial_poison() {
+            Some(_) if self.was_removed() => {
+                self.outcome = Outcome::Ignored;
+                self.clear(target, self.highest())
+            }
             Some(poison) => self.quarantine(target, poison),
             None => self.process_images(target),
         };
@@ -112,6 +116,12 @@ impl<'a> Group<'a> {
             (GroupKey::Record, None) => return None,
         };
         Some(self.poison_of_evidence(self.highest(), code, reason, true))
+    }
+
+    /// Whether its item was deleted and each of its records can be read. If its key can have no document, nothing is left
+    /// to put aside.
+    fn was_removed(&self) -> bool {
+        self.record_error.is_none() && self.fold.is_some_and(|fold| fold.last == Presence::Absent)
     }
 
     fn written(&mut self, write: &Write<'a>) -> Vec<Task<'a>> {

@@ -13,6 +13,8 @@ pub struct Unhandled {
 /// The outcome of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
+    /// Its item was deleted, and its key can have no document.
+    Ignored,
     /// Its document or tombstone was written.
     Applied,
     /// The index had a higher version, or a later record of the batch has the same key.
@@ -67,7 +69,7 @@ pub struct Ledger {
     pub superseded: usize,
     pub stamped: usize,
     pub quarantined: usize,
-    /// Records of keys that are never searchable.
+    /// Records of keys that are never searchable, and deletes of keys that can have no document.
     pub ignored: usize,
     /// Records from the checkpoint on, which Lambda delivers again.
     pub reported: usize,
@@ -90,6 +92,7 @@ pub(crate) fn answer(sequence: Option<&str>) -> String {
 impl Ledger {
     pub(crate) fn count(&mut self, outcome: Outcome) {
         match outcome {
+            Outcome::Ignored => self.ignored += 1,
             Outcome::Applied => self.applied += 1,
             Outcome::Superseded => self.superseded += 1,
             Outcome::Stamped => self.stamped += 1,

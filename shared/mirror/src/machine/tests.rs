@@ -7,7 +7,7 @@ use crate::fold::{Change, fold};
 use crate::generation::{Generation, Phase};
 use crate::group::GroupId;
 use crate::group::group_key;
-use crate::record::Side;
+use crate::record::{RecordError, Side};
 use crate::simulation::toy::TREES;
 
 fn targets(count: usize) -> Targets {
@@ -128,6 +128,23 @@ fn key_that_cannot_have_a_document_only_goes_to_quarantine() {
         let group = check(group, Event::Quarantined(quarantine), &[]);
         assert!(group.handled());
     }
+}
+
+#[test]
+fn delete_of_a_key_that_cannot_have_a_document_clears_its_marker() {
+    for key in [Key::new("SHRUB#a", "LEAF#1"), Key::new(format!("TREE#{}", "a".repeat(600)), "LEAF#1")] {
+        for (old, expected) in [(Some(14), "clear 14"), (Some(0), "clear 0")] {
+            let key = group_key(&TREES, key.clone()).unwrap();
+            let mut removed = Group { key, ..group(old, None) };
+            assert_eq!(describe(&removed.start(TargetId::FIRST)), [expected]);
+            let removed = check(removed, Event::Cleared, &[]);
+            assert!(removed.handled() && removed.outcome == Outcome::Ignored);
+        }
+    }
+    // A record that cannot be read is kept.
+    let key = group_key(&TREES, Key::new("SHRUB#a", "LEAF#1")).unwrap();
+    let mut unreadable = Group { key, record_error: Some(RecordError::Name), ..group(Some(14), None) };
+    assert_eq!(describe(&unreadable.start(TargetId::FIRST)), ["quarantine unknown-key 14"]);
 }
 
 #[test]
