@@ -40,11 +40,19 @@ pub fn classify(answer: &Answer<'_>) -> Class {
         200..=299 => Class::Done,
         409 => Class::Conflict,
         429 | 500..=599 => Class::Retry,
-        // A closed index responds 400 to every document.
-        400 if failure(answer.error).kind == "index_closed_exception" => Class::Report,
+        400 if is_of_index(&failure(answer.error)) => Class::Report,
         400 => Class::Quarantine,
         _ => Class::Report,
     }
+}
+
+/// Whether the index refuses every document: it is closed, a shard has as many documents as Lucene allows, or the write
+/// alias names several indexes.
+fn is_of_index(failure: &Failure) -> bool {
+    const REASONS: [&str; 2] = ["Number of documents in shard ", "no write index is defined for alias "];
+    let starts = |reason: &String| REASONS.iter().any(|start| reason.starts_with(start));
+    failure.kind == "index_closed_exception"
+        || failure.kind == "illegal_argument_exception" && failure.reasons.iter().any(starts)
 }
 
 /// Returns the results in the order of the operations, or `None` if the body is not a response to a bulk request.
@@ -156,6 +164,24 @@ mod tests {
             (0, Class::Report),
         ] {
             assert_eq!(classify(&Answer { status, error: None }), class, "{status}");
+        }
+    }
+
+    #[test]
+    fn fault_of_the_index_is_no_fault_of_the_document() {
+        for (reason, class) in [
+            (
+                "Number of documents in shard [toy-000001][0] exceeds the limit of [2147483519] documents per shard",
+                Class::Report,
+            ),
+            (
+                "no write index is defined for alias [toy-000001-write]. The write index may be explicitly disabled",
+                Class::Report,
+            ),
+            ("Document contains at least one immense term in field=\"name\"", Class::Quarantine),
+        ] {
+            let error = format!(r#"{{"type":"illegal_argument_exception","reason":{}}}"#, serde_json::json!(reason));
+            assert_eq!(classify(&Answer { status: 400, error: Some(&error) }), class, "{reason}");
         }
     }
 
