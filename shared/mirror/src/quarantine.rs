@@ -88,7 +88,9 @@ impl Subject {
     pub fn name(&self) -> String {
         match self {
             Self::Item { table, key } => {
-                sha256(&format!("{table}\n{}\n{}", key.pk, key.sk.as_deref().unwrap_or_default()))
+                // With their lengths, no two keys have the same text.
+                let (pk, sk) = (&key.pk, key.sk.as_deref().unwrap_or_default());
+                sha256(&format!("{table}\n{}\n{pk}\n{}\n{sk}", pk.len(), sk.len()))
             }
             Self::Record(hash) => hash.clone(),
         }
@@ -170,4 +172,16 @@ impl Code {
 
 fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_of_different_keys_have_different_names() {
+        let name = |pk: &str, sk: &str| Subject::Item { table: "trees".to_owned(), key: Key::new(pk, sk) }.name();
+        assert_ne!(name("a\nb", "c"), name("a", "b\nc"));
+        assert_ne!(name("a\n1\nb", "c"), name("a", "1\nb\n1\nc"));
+    }
 }
