@@ -318,7 +318,8 @@ fn marker(item: &Attributes) -> Option<Marker> {
     Some(Marker {
         subject,
         rev: number(item, "markedRev")?,
-        code: Code::of_name(text(item, "code")?)?,
+        // A later release may have written a code that this one does not know.
+        code: Code::of_name(text(item, "code")?).unwrap_or(Code::Unfit),
         reason: text(item, "reason")?.to_owned(),
         object: text(item, "object")?.to_owned(),
         since: since(item)?,
@@ -339,4 +340,18 @@ fn number(item: &Attributes, name: &str) -> Option<u64> {
 
 fn unreadable() -> Fault {
     Fault::lasting(ENGINE, "an item of the mirror's state table cannot be read: it was not written by the mirror")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marker_with_the_code_of_a_later_release_is_read() {
+        let texts = ["sk", "reason", "object"].map(|name| (name.to_owned(), S("a".to_owned())));
+        let numbers = ["markedRev", "since"].map(|name| (name.to_owned(), N("2".to_owned())));
+        let code = ("code".to_owned(), S("of-a-later-release".to_owned()));
+        let item = texts.into_iter().chain(numbers).chain([code]).collect();
+        assert_eq!(marker(&item).map(|marker| marker.code), Some(Code::Unfit));
+    }
 }
