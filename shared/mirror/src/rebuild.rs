@@ -192,7 +192,12 @@ pub(crate) async fn decide<P: Ports, D: Documents>(
             Step::Begin => (order.replaces, "add `--replace`"),
             _ => (config.replaces, "cancel the rebuild, and start it with `--replace`"),
         };
-        check_mappings(&config, documents, replaces, remedy)?;
+        let checked = check_mappings(&config, documents, replaces, remedy);
+        if checked.is_err() && step == Step::Publish {
+            // Another release was deployed during the pause. The mirror need not wait for an operator.
+            ports.state().publish(&Generations { mirror_paused: false, ..config.next() }).await?;
+        }
+        checked?;
     }
     Ok(Decided::Step(step, config))
 }
@@ -205,8 +210,7 @@ async fn is_serving_lost<P: Ports>(ports: &P, config: &Generations) -> Result<bo
     }
 }
 
-/// Checks that the code writes each index that is written once the new one is published. A rebuild that was refused
-/// later would leave the mirror paused.
+/// Checks that the code writes each index that is written once the new one is published.
 fn check_mappings(config: &Generations, documents: &impl Documents, replaces: bool, remedy: &str) -> Result<(), Fault> {
     for generation in config.written.iter().filter(|_| !replaces) {
         generation
@@ -214,4 +218,36 @@ fn check_mappings(config: &Generations, documents: &impl Documents, replaces: bo
             .map_err(|reason| refused(format_args!("{reason}. This code cannot write it until then: {remedy}")))?;
     }
     config.planned.iter().try_for_each(|planned| planned.check_mapping(documents)).map_err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generation::Generation;
+    use crate::simulation::executor::drive;
+    use crate::simulation::toy::Leaves;
+    use crate::simulation::world::Shared;
+
+    #[test]
+    fn rebuild_that_is_refused_after_the_pause_ends_the_pause() {
+        let shared = Shared::default();
+        let generation = |number, mapping, phase| Generation { index: format!("toy-{number:06}"), mapping, phase };
+        let paused = Generations {
+            epoch: 3,
+            mirror_paused: true,
+            written: vec![generation(1, 1, Phase::Serving)],
+            planned: Some(generation(2, 2, Phase::Filling)),
+            last: 2,
+            ..Generations::none("toy")
+        };
+        shared.world().generations = Some(paused.clone());
+        let expected = Generations { mirror_paused: false, ..paused.next() };
+        // The second order is refused before it pauses.
+        for _ in 0..2 {
+            let order = Rebuild { patience: Duration::ZERO, ..Rebuild::WITHOUT_PAUSE };
+            let refused = drive(&shared, rebuild(&shared, &Leaves, "toy", order, &|_| ())).unwrap_err();
+            assert!(refused.reason.contains("toy-000002 has version 2 of the mapping"), "{refused}");
+            assert_eq!(shared.world().generations.as_ref(), Some(&expected));
+        }
+    }
 }
