@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ::mirror::{AUDIT, DifferenceKind, Subject, TableAudit, last_audits};
+use ::mirror::{AUDIT, DifferenceKind, StatusWord, Subject, TableAudit, last_audits};
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures::future::join;
 use local::systems;
@@ -228,7 +228,11 @@ async fn command_reports_in_a_dry_run_and_repairs_otherwise() {
     let without_table = printed(&cairn, 3, &quick).await;
     let ghost = "  0 items, 1 documents\n  ghost: 1 found, 0 repaired, 1 left: bush\n";
     assert!(without_table.contains("  (no table)  ") && without_table.contains(ghost), "{without_table}");
+    let differs = "the last audit has left 1 finding: `cairn audit parks --last` prints what differs";
+    assert_eq!(cairn.command(&["status", "parks"]).await.exited(3), format!("parks  differs  {differs}\n"));
     index.remove("bush").await;
+    printed(&cairn, 0, &quick).await;
+    assert_eq!(cairn.command(&["status", "parks"]).await.exited(0), "parks  ok\n");
 }
 
 async fn command_refuses_an_unknown_table_and_system() {
@@ -297,6 +301,14 @@ async fn handler_audits_once_a_day() {
     assert_eq!(call().await, first);
     cairn.clock.advance(Duration::from_secs(2 * 3600));
     assert!(call().await > first);
+
+    let shelf = systems::named("shelf").unwrap();
+    let status = async || ::mirror::status(shelf.system, cairn.engines(), (shelf.mapping)().version).await.unwrap();
+    assert_eq!(status().await.word, StatusWord::Ok);
+    cairn.clock.advance(Duration::from_secs(27 * 3600));
+    let overdue = status().await;
+    let reason = "the last audit ended 27 hours ago: `cairn audit shelf`";
+    assert_eq!((overdue.word, overdue.reason.as_deref()), (StatusWord::Unaudited, Some(reason)));
 }
 
 async fn handler_reports_the_audit_of_an_operator_once() {

@@ -3,7 +3,7 @@
 use table::Engines;
 use table::schema::System;
 
-use crate::audit::last_full_audit;
+use crate::audit::{LastAudit, last_full_audit};
 use crate::engines::{DynamoState, OpenSearchIndex};
 use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::{Heartbeat, UNKNOWN_TABLE};
@@ -26,6 +26,8 @@ pub struct Status {
     pub lag: Option<i64>,
     /// When the last full audit of the index that serves began, in microseconds since 1970-01-01T00:00:00Z.
     pub audited: Option<i64>,
+    /// The number of findings that this audit has left.
+    pub left: u64,
 }
 
 /// The status in one word: the first that applies.
@@ -47,6 +49,10 @@ pub enum StatusWord {
     GivenUp,
     /// Items are in quarantine.
     Poisoned,
+    /// The last full audit has left differences, or shapes whose objects do not exist.
+    Differs,
+    /// The last full audit ended more than 26 hours ago.
+    Unaudited,
     Ok,
 }
 
@@ -64,6 +70,8 @@ impl StatusWord {
             Self::Lagging => "lagging",
             Self::GivenUp => "given-up",
             Self::Poisoned => "poisoned",
+            Self::Differs => "differs",
+            Self::Unaudited => "unaudited",
             Self::Ok => "ok",
         }
     }
@@ -83,6 +91,7 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
                 given_up: 0,
                 lag: None,
                 audited: None,
+                left: 0,
             });
         }
         read => read?,
@@ -102,20 +111,33 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
         }
         Some(generations) => of_indexes(system, engines, generations, mapping).await?,
     };
+    let audit = match generations.as_ref().and_then(|generations| generations.of(Phase::Serving)) {
+        Some(serving) => last_full_audit(&state, system, serving).await?,
+        None => LastAudit::default(),
+    };
     let trouble = trouble
         .or_else(|| slowest.map(|(age, heartbeat)| (StatusWord::Lagging, lagging(age, heartbeat))))
         .or_else(|| {
             (given_up > 0)
                 .then(|| (StatusWord::GivenUp, format!("{} of records that Lambda gave up", many(given_up, "object"))))
         })
-        .or_else(|| (markers > 0).then(|| (StatusWord::Poisoned, format!("{} in quarantine", many(markers, "entry")))));
+        .or_else(|| (markers > 0).then(|| (StatusWord::Poisoned, format!("{} in quarantine", many(markers, "entry")))))
+        .or_else(|| of_audit(system, audit, engines.clock.micros()));
     let (word, reason) = trouble.map_or((StatusWord::Ok, None), |(word, reason)| (word, Some(reason)));
-    let serving = generations.as_ref().and_then(|generations| generations.of(Phase::Serving));
-    let audited = match serving {
-        Some(serving) => last_full_audit(&state, system, serving).await?,
-        None => None,
-    };
-    Ok(Status { word, reason, generations, markers, given_up, lag: slowest.map(|(age, _)| age), audited })
+    let lag = slowest.map(|(age, _)| age);
+    Ok(Status { word, reason, generations, markers, given_up, lag, audited: audit.started, left: audit.left })
+}
+
+/// Returns what is not as it should be with the last full audit of the index that serves. A new index was not audited yet.
+fn of_audit(system: &System, audit: LastAudit, now_micros: i64) -> Option<(StatusWord, String)> {
+    let system = system.name;
+    if audit.left > 0 {
+        let left = many(usize::try_from(audit.left).unwrap_or(MAX_STATUS_COUNT), "finding");
+        let reason = format!("the last audit has left {left}: `cairn audit {system} --last` prints what differs");
+        return Some((StatusWord::Differs, reason));
+    }
+    let hours = audit.overdue_hours(now_micros)?;
+    Some((StatusWord::Unaudited, format!("the last audit ended {hours} hours ago: `cairn audit {system}`")))
 }
 
 /// Returns the age of search and the heartbeat of the table that lags most, if one lags. Records that were reported
@@ -149,7 +171,6 @@ async fn of_indexes(
     if let Some(outdated) = outdated.filter(|_| written.len() == 1) {
         return Ok(Some((StatusWord::Outdated, outdated.mapping_difference(None, mapping))));
     }
-    let names: Vec<&str> = written.iter().map(|generation| generation.index.as_str()).collect();
     if generations.mirror_paused {
         let next = generations.planned.as_ref().map_or("another index", |planned| planned.index.as_str());
         return Ok(Some((StatusWord::Rebuilding, format!("every batch waits for {next}"))));
@@ -164,6 +185,7 @@ async fn of_indexes(
         return Ok(Some((StatusWord::Rebuilding, format!("{} is being filled", filling.index))));
     }
     if written.len() > 1 {
+        let names: Vec<&str> = written.iter().map(|generation| generation.index.as_str()).collect();
         return Ok(Some((StatusWord::Rebuilding, format!("{} are written", names.join(" and ")))));
     }
     if let Some(former) = generations.dropping.first() {
@@ -220,6 +242,16 @@ fn plural(what: &str) -> String {
 mod tests {
     use super::*;
     use crate::heartbeat::tests::heartbeat;
+    use crate::simulation::toy::TOY;
+
+    #[test]
+    fn audit_that_left_findings_differs_and_a_new_index_is_ok() {
+        let word = |audit| of_audit(&TOY, audit, i64::MAX).map(|(word, reason)| (word.name(), reason));
+        let left = "the last audit has left 2 findings: `cairn audit toy --last` prints what differs".to_owned();
+        assert_eq!(word(LastAudit { left: 2, ..LastAudit::default() }), Some(("differs", left)));
+        // The index of a new system.
+        assert_eq!(word(LastAudit::default()), None);
+    }
 
     #[test]
     fn records_that_were_given_up_do_not_lag() {

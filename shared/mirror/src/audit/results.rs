@@ -26,6 +26,17 @@ struct UnreportedAudit {
     tables: Vec<TableAudit>,
 }
 
+/// The last full audit of a generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LastAudit {
+    /// When it began, in microseconds. `None` if a table was never compared by one.
+    pub(crate) started: Option<i64>,
+    /// When it ended, in microseconds.
+    pub(crate) ended: Option<i64>,
+    /// The number of its findings that need an operator.
+    pub(crate) left: u64,
+}
+
 /// The name of the note that says when the last reported audit of a generation ended.
 const REPORTED: &str = "reported";
 
@@ -43,15 +54,31 @@ pub async fn last_audits(system: &'static System, engines: &Engines) -> Result<V
     Ok(last)
 }
 
-/// Returns when the last full audit of a generation began, in microseconds. `None` if a table was never compared by one.
+/// Returns the last full audit of a generation.
 pub(crate) async fn last_full_audit(
     state: &impl State,
     system: &'static System,
     generation: &Generation,
-) -> Result<Option<i64>, Fault> {
+) -> Result<LastAudit, Fault> {
     let last = last_results(state, system, generation).await?;
-    let oldest = last.iter().map(|table| table.started).min();
-    Ok(oldest.filter(|_| is_whole(system, &last)))
+    let is_whole = is_whole(system, &last);
+    Ok(LastAudit {
+        started: last.iter().map(|table| table.started).min().filter(|_| is_whole),
+        ended: last.iter().filter_map(|table| table.ended).min().filter(|_| is_whole),
+        left: last.iter().map(TableAudit::left).sum(),
+    })
+}
+
+impl LastAudit {
+    /// Returns the hours since its end if the next one is overdue. One that has never ended is not known to be overdue.
+    pub(crate) fn overdue_hours(&self, now_micros: i64) -> Option<i64> {
+        let ended = self.ended.filter(|ended| is_overdue(*ended, now_micros))?;
+        Some((now_micros - ended) / 3_600_000_000)
+    }
+}
+
+fn is_overdue(ended: i64, now_micros: i64) -> bool {
+    after(ended, OVERDUE) <= now_micros
 }
 
 /// Reports the sums of the full audits that were not reported yet, if there are any. Returns whether it did. Nothing is
@@ -80,8 +107,8 @@ async fn unreported_audits<P: Ports>(ports: &P, system: &'static System) -> Resu
         let tables = last_results(state, system, &generation).await?;
         // Results of which only some are written are those of two audits.
         let ended = tables.iter().filter_map(|table| table.ended).min().filter(|_| is_whole(system, &tables));
-        let is_overdue = |ended: &i64| after(*ended, OVERDUE) <= ports.time().micros();
-        let Some(ended) = ended.filter(|ended| !is_overdue(ended)) else { return Ok(Vec::new()) };
+        let is_recent = |ended: &i64| !is_overdue(*ended, ports.time().micros());
+        let Some(ended) = ended.filter(is_recent) else { return Ok(Vec::new()) };
         let note = state.note(&generation.index, REPORTED).await?;
         let reported: Option<i64> = note.and_then(|note| note.text.parse().ok());
         if reported < Some(ended) {
@@ -117,4 +144,17 @@ pub(crate) async fn last_results(
 /// Whether there is a result of each table, and one of the documents whose ids fit no table.
 fn is_whole(system: &'static System, results: &[TableAudit]) -> bool {
     results.len() > searchable(system).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn audit_is_overdue_26_hours_after_the_end_of_the_last_one() {
+        let hours = |hours: i64| hours * 3_600_000_000;
+        let last = LastAudit { ended: Some(hours(1)), ..LastAudit::default() };
+        assert_eq!((last.overdue_hours(hours(27) - 1), last.overdue_hours(hours(27))), (None, Some(26)));
+        assert_eq!(LastAudit::default().overdue_hours(hours(100)), None);
+    }
 }

@@ -63,7 +63,7 @@ pub(crate) async fn audit_generations<P: Ports, D: Documents>(
         visited.push(generation.index.clone());
         if let Some(since) = since {
             let notes = Notes { ports, generation: &generation.index, purpose: options.purpose };
-            let last = last_full_audit(ports.state(), documents.tables(), &generation).await?;
+            let last = last_full_audit(ports.state(), documents.tables(), &generation).await?.started;
             if last > Some(since) || notes.is_under_way().await? {
                 continue;
             }
