@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use ::mirror::{Rebuild, SWEEP};
+use ::mirror::{AUDIT, HANDLER, Rebuild, SWEEP};
 use aws_sdk_dynamodb::types::AttributeValue;
 use local::systems;
 use reqwest::Method;
@@ -22,6 +22,8 @@ tests! { operators:
     redrive_repairs_what_is_in_quarantine_and_says_what_stays,
     show_prints_item_document_version_and_marker_side_by_side,
     status_and_lag_tell_why_search_is_behind,
+    readers_alias_of_another_index_is_reported_by_status_and_audit,
+    invocation_that_fails_is_reported_by_status_and_health,
     #[long] lost_index_is_reported_with_the_command_that_repairs_it,
     stale_markers_are_dismissed_at_once,
     sweep_by_hand_deletes_old_tombstones,
@@ -168,6 +170,52 @@ async fn status_and_lag_tell_why_search_is_behind() {
     assert_eq!(cairn.command(&["status"]).await.code, Some(0));
     cairn.command(&["status", "park"]).await.exited(1);
     cairn.command(&["status", "--parks"]).await.exited(2);
+}
+
+async fn readers_alias_of_another_index_is_reported_by_status_and_audit() {
+    let cairn = Cairn::with(Setup::of("parks")).await;
+    let alias = cairn.engines().config.search_name("parks");
+    let [right, other] = [1, 9].map(|number| format!("{alias}-{number:06}"));
+    cairn.search_engine(Method::PUT, &format!("/{other}/_doc/a?refresh=true"), &json!({ "name": "Old" })).await;
+    let change = async |actions: Value| {
+        cairn.search_engine(Method::POST, "/_aliases", &json!({ "actions": actions })).await;
+    };
+    let remove = |index: &str| json!({ "remove": { "index": index, "alias": alias } });
+    let filter = json!({ "bool": { "must_not": { "term": { "deleted": true } } } });
+    let add = |index: &str| json!({ "add": { "index": index, "alias": alias, "filter": filter } });
+    let unfiltered = json!({ "add": { "index": right, "alias": alias } });
+    let (another, down) = (Some("search reads another index"), Some("search is down"));
+    for (actions, expected, health) in [
+        (json!([add(&other)]), format!("names {right} and {other} instead of {right}"), another),
+        (json!([remove(&right)]), format!("names {other} instead of {right}"), another),
+        (json!([remove(&other)]), "does not exist".to_owned(), down),
+        (json!([unfiltered]), "has no filter, so searches find deleted items".to_owned(), None),
+    ] {
+        change(actions).await;
+        assert_eq!(cairn.visitor().get("/parks/health").await.is(200).body["reason"].as_str(), health);
+        let reason = format!("the readers' alias {alias} {expected}: `cairn rebuild start parks`");
+        let status = cairn.command(&["status", "parks"]).await.exited(3);
+        assert_eq!(status, format!("parks  down  {reason}\n"));
+        let audit = cairn.command(&["audit", "parks", "--wait", "0"]).await.failed();
+        assert!(audit.contains(&reason), "{audit}");
+        let refused = cairn.event("parks", AUDIT, &json!({})).await.unwrap_err();
+        assert!(refused.contains(&reason), "{refused}");
+    }
+    change(json!([add(&right)])).await;
+    assert_eq!(cairn.command(&["status", "parks"]).await.exited(0), "parks  ok\n");
+    cairn.command(&["audit", "parks", "--wait", "0"]).await.exited(0);
+}
+
+async fn invocation_that_fails_is_reported_by_status_and_health() {
+    let cairn = Cairn::with(Setup::of("parks")).await;
+    cairn.event("parks", HANDLER, &json!({ "Records": 7 })).await.unwrap_err();
+    let status = cairn.command(&["status", "parks"]).await.exited(3);
+    assert!(status.starts_with("parks  lagging  an invocation of the mirror failed before its table was known: "));
+    let health = cairn.visitor().get("/parks/health").await.is(200).body;
+    assert_eq!((&health["status"], &health["reason"]), (&json!("degraded"), &json!("search lags")));
+    cairn.clock.advance(Duration::from_secs(240));
+    let health = cairn.visitor().get("/parks/health").await.is(200).body;
+    assert_eq!(health, json!({ "status": "ok" }));
 }
 
 async fn stale_markers_are_dismissed_at_once() {

@@ -70,12 +70,14 @@ pub fn sweep_grants(system: &System) -> Vec<Grant> {
 }
 
 /// Returns the grants of an audit: those of a batch, to repair as a record would, and those to scan the tables, refresh
-/// the indexes and search them through their write aliases.
+/// the indexes, search them through their write aliases, and read which index the readers' alias names.
 pub fn audit_grants(system: &'static System) -> Vec<Grant> {
     let search = |path: String| Grant { action: "es:ESHttpPost", resource: Resource::Search { path } };
     let index = format!("{}-{GENERATION}", system.name);
     let mut grants = grants(system);
     grants.extend([search(format!("{index}/_refresh")), search(format!("{index}-write/_search"))]);
+    let readers = Resource::Search { path: format!("{}/_alias", system.name) };
+    grants.push(Grant { action: "es:ESHttpGet", resource: readers });
     grants.extend(scans(system));
     grants
 }

@@ -39,6 +39,7 @@ mod number;
 mod operate;
 mod ports;
 mod quarantine;
+mod readers;
 mod rebuild;
 mod rebuild_function;
 mod record;

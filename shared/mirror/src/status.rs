@@ -9,6 +9,7 @@ use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::{Heartbeat, UNKNOWN_TABLE};
 use crate::mirrored::HANDLER;
 use crate::ports::{Fault, Index, State};
+use crate::readers::wrong_readers_alias;
 use crate::redrive::{CountedGivenUp, count_given_up};
 
 /// The status of a system's search.
@@ -37,7 +38,8 @@ pub enum StatusWord {
     Absent,
     /// No index is published yet.
     Unindexed,
-    /// OpenSearch does not respond, or an index that is written is missing.
+    /// OpenSearch does not respond, an index that is written is missing, or readers search another index than the one
+    /// that serves.
     Down,
     /// This code has another mapping than an index.
     Outdated,
@@ -109,7 +111,7 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
             let reason = format!("no index is written, and every batch waits: `cairn rebuild start {}`", system.name);
             Some((StatusWord::Unindexed, reason))
         }
-        Some(generations) => of_indexes(system, engines, generations, mapping).await?,
+        Some(generations) => of_indexes(system, engines, &state, generations, mapping).await?,
     };
     let audit = match generations.as_ref().and_then(|generations| generations.of(Phase::Serving)) {
         Some(serving) => last_full_audit(&state, system, serving).await?,
@@ -153,6 +155,7 @@ fn slowest(heartbeats: &[Heartbeat], given_up: Option<i64>, now: i64) -> Option<
 async fn of_indexes(
     system: &System,
     engines: &Engines,
+    state: &DynamoState<'_>,
     generations: &Generations,
     mapping: u32,
 ) -> Result<Option<(StatusWord, String)>, Fault> {
@@ -165,6 +168,11 @@ async fn of_indexes(
             };
             return Ok(Some((StatusWord::Down, reason)));
         }
+    }
+    match wrong_readers_alias(system, state, &index, generations).await {
+        Ok(None) => {}
+        Ok(Some(wrong)) => return Ok(Some((StatusWord::Down, wrong))),
+        Err(fault) => return Ok(Some((StatusWord::Down, fault.to_string()))),
     }
     let written = &generations.written;
     let outdated = written.iter().find(|generation| generation.mapping != mapping);

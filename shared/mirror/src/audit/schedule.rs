@@ -13,7 +13,7 @@ use web::{Event, EventFailure, EventHandler};
 use super::options::{AuditOptions, AuditPurpose};
 use super::results::report_audits;
 use super::run::AuditStep;
-use super::system::{Audited, audit_generations};
+use super::system::{Audited, audit_generations, check_readers};
 use crate::engines::Production;
 use crate::group::after;
 use crate::mirrored::{ENGINES, Mirrored, ONE_VCPU_MEMORY};
@@ -69,6 +69,7 @@ async fn on_schedule<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
     let report = |audit| event.report_audit(audit);
     let has_reported = report_audits(&ports, system, report).await.map_err(EventFailure::new)?;
     let audited = audited.and_then(Audited::complete).map_err(EventFailure::new)?;
+    check_readers(&ports, system).await.map_err(EventFailure::new)?;
     if audited.is_empty() && !has_reported {
         event.found_nothing();
     }

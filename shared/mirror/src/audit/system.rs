@@ -1,6 +1,7 @@
 //! The audit of a system: of each generation that is written.
 
 use table::Engines;
+use table::schema::System;
 
 use super::filled::filled;
 use super::findings::{AuditEnd, GenerationAudit};
@@ -12,7 +13,8 @@ use super::run::{AuditStep, audit_generation};
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::generation::Generation;
-use crate::ports::{Fault, Ports};
+use crate::ports::{Fault, Ports, State};
+use crate::readers::wrong_readers_alias;
 
 /// Audits every generation of a system that serves or has served, or resumes an audit that was stopped.
 pub(crate) async fn audit_system(
@@ -23,11 +25,21 @@ pub(crate) async fn audit_system(
     step: impl Fn(AuditStep) + Sync,
 ) -> Result<Audited, Fault> {
     let ports = Production::new(engines, documents.tables(), shapes, None)?;
-    let audited = audit_generations(&ports, documents, options, None, None, &step).await?;
+    let mut audited = audit_generations(&ports, documents, options, None, None, &step).await?;
     if audited.generations.is_empty() && audited.fault.is_none() {
         return Err(Fault::lasting("mirror", "no index is filled yet: create the first index"));
     }
+    if audited.fault.is_none() {
+        audited.fault = check_readers(&ports, documents.tables()).await.err();
+    }
     Ok(audited)
+}
+
+/// Checks that readers search the index that serves, which was audited.
+pub(super) async fn check_readers<S: Shapes>(ports: &Production<'_, S>, system: &System) -> Result<(), Fault> {
+    let Some(config) = ports.state().generations().await? else { return Ok(()) };
+    let wrong = wrong_readers_alias(system, ports.state(), ports.index(), &config).await?;
+    wrong.map_or(Ok(()), |wrong| Err(Fault::lasting("mirror", wrong)))
 }
 
 /// The audits of a system's generations.

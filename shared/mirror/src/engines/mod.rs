@@ -18,6 +18,7 @@ use crate::ports::{Fault, Ports};
 pub use failures::ObjectFailures;
 pub use items::DynamoItems;
 pub use objects::ObjectQuarantine;
+pub(crate) use search::AliasedIndex;
 pub use search::OpenSearchIndex;
 pub use state::DynamoState;
 pub use time::MachineTime;

@@ -63,10 +63,19 @@ impl<'e> OpenSearchIndex<'e> {
         self.json(Method::Post, "/_aliases", Some(&json!({ "actions": actions })), &[200]).await.map(drop)
     }
 
+    /// Returns the indexes that an alias names.
+    pub(crate) async fn named(&self, alias: &str) -> Result<Vec<AliasedIndex>, Fault> {
+        let (status, holders) = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200, 404]).await?;
+        let holders = holders.as_object().filter(|_| status == 200).into_iter().flatten();
+        let filter = |holder: &Value| holder.get("aliases")?.get(alias)?.get("filter").cloned();
+        let named =
+            holders.map(|(index, holder)| AliasedIndex { index: index.clone(), is_filtered: filter(holder).is_some() });
+        Ok(named.collect())
+    }
+
     /// Whether an alias names this index.
     async fn names(&self, alias: &str, index: &str) -> Result<bool, Fault> {
-        let (_, holders) = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200, 404]).await?;
-        Ok(holders.get(index).is_some())
+        Ok(self.named(alias).await?.iter().any(|named| named.index == index))
     }
 
     /// Returns the number of documents and tombstones.
@@ -101,6 +110,14 @@ impl<'e> OpenSearchIndex<'e> {
             value.map_err(|error| Fault::lasting(ENGINE, format_args!("{path} did not return JSON: {error}")))?;
         Ok((reply.status, value))
     }
+}
+
+/// An index that an alias names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AliasedIndex {
+    pub(crate) index: String,
+    /// Whether searches through the alias are filtered.
+    pub(crate) is_filtered: bool,
 }
 
 /// The response to a search for tombstones.
@@ -323,21 +340,17 @@ impl Index for OpenSearchIndex<'_> {
     async fn serve(&self, alias: &str, index: &str) -> Result<(), Fault> {
         let path = |index: &str| format!("/{index}/_alias/{alias}");
         self.json(Method::Put, &path(index), Some(&json!({ "filter": visible() })), &[200]).await?;
-        let (_, holders) = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200]).await?;
-        let holders = holders.as_object().into_iter().flat_map(|holders| holders.keys());
-        for other in holders.filter(|holder| *holder != index) {
+        for other in self.named(alias).await?.iter().filter(|named| named.index != index) {
             // A concurrent call may have removed it already.
-            self.json(Method::Delete, &path(other), None, &[200, 404]).await?;
+            self.json(Method::Delete, &path(&other.index), None, &[200, 404]).await?;
         }
         Ok(())
     }
 
     async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
-        let holders = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200, 404]).await?;
-        let holders = Some(holders).filter(|(status, _)| *status == 200).map(|(_, holders)| holders);
-        let holders = holders.as_ref().and_then(Value::as_object).into_iter().flat_map(|holders| holders.keys());
-        let removed = holders.filter(|holder| *holder != index);
-        let removed = removed.map(|holder| json!({ "remove": { "index": holder, "alias": alias } }));
+        let named = self.named(alias).await?;
+        let removed = named.iter().filter(|named| named.index != index);
+        let removed = removed.map(|named| json!({ "remove": { "index": named.index, "alias": alias } }));
         self.change_aliases(std::iter::once(added(alias, index)).chain(removed).collect()).await
     }
 
