@@ -17,7 +17,8 @@ use crate::{Context, Json, Problem};
 pub struct Health {
     /// `ok`, or `degraded` if search does not respond or lags
     status: &'static str,
-    /// Why it is degraded: `search is down`, `search lags`, or `unknown` if that could not be read
+    /// Why it is degraded: `search is down`, `search reads another index`, `search lags`, or `unknown` if that could not
+    /// be read
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
     /// The age of search in seconds, if it lags: writes since then may be missing in searches
@@ -29,6 +30,9 @@ impl Health {
     pub const OK: Self = Self { status: "ok", reason: None, search_age: None };
 
     pub const SEARCH_IS_DOWN: Self = Self { reason: Some("search is down"), ..Self::DEGRADED };
+
+    /// Searches find documents of an index that is not kept equal to the tables.
+    pub const SEARCH_READS_ANOTHER_INDEX: Self = Self { reason: Some("search reads another index"), ..Self::DEGRADED };
 
     pub const UNKNOWN: Self = Self { reason: Some("unknown"), ..Self::DEGRADED };
 
