@@ -216,6 +216,11 @@ async fn invocation_that_fails_is_reported_by_status_and_health() {
     cairn.clock.advance(Duration::from_secs(240));
     let health = cairn.visitor().get("/parks/health").await.is(200).body;
     assert_eq!(health, json!({ "status": "ok" }));
+
+    // The platform says so of an invocation that was stopped.
+    ::mirror::save_failure(cairn.engines(), &::parks::SYSTEM, b"{}", "it was stopped").await;
+    let health = cairn.visitor().get("/parks/health").await.is(200).body;
+    assert_eq!(health["reason"], "search lags");
 }
 
 async fn stale_markers_are_dismissed_at_once() {

@@ -37,7 +37,12 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 impl Function for App {
     async fn invoke(&self, handler: &'static str, payload: Bytes, timeout: Duration) -> Result<Bytes, String> {
-        self.event(handler, payload, Instant::now() + timeout).await.map_err(|failure| failure.to_string())
+        let answer = self.event(handler, payload.clone(), Instant::now() + timeout).await;
+        let answer = answer.map_err(|failure| failure.to_string());
+        if let (mirror::HANDLER, Err(reason)) = (handler, &answer) {
+            mirror::save_failure(self.engines(), self.system(), &payload, reason).await;
+        }
+        answer
     }
 }
 

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use table::Engines;
+use table::schema::System;
 use tokio::time::Instant;
 
 use crate::documents::{Documents, Shapes};
@@ -44,7 +45,7 @@ pub async fn handle(
         Ok(processed) => processed,
         Err(failure) => {
             let times = (received, engines.clock.micros() / 1000);
-            save_heartbeat(engines, system, &failed(&tables, payload, times, &failure)).await;
+            save_heartbeat(engines, system, &failed(&tables, payload, times, failure.to_string())).await;
             return Err(failure);
         }
     };
@@ -63,6 +64,13 @@ pub async fn handle(
     })
 }
 
+/// Saves the heartbeat of an invocation that was stopped, or that has panicked, before it could save one itself.
+pub async fn save_failure(engines: &Engines, system: &'static System, payload: &[u8], reason: &str) {
+    let now = engines.clock.micros() / 1000;
+    let heartbeat = failed(&Tables::new(system, &engines.config), payload, (now, now), reason.to_owned());
+    save_heartbeat(engines, system, &heartbeat).await;
+}
+
 async fn process(
     documents: &impl Documents,
     shapes: &impl Shapes,
@@ -77,12 +85,12 @@ async fn process(
 
 /// Returns the heartbeat of an invocation that failed, without which the last one would say that all is well. `times` are
 /// when it was received and when it failed, in milliseconds.
-fn failed(tables: &Tables, payload: &[u8], times: (i64, i64), failure: &Failure) -> Heartbeat {
+fn failed(tables: &Tables, payload: &[u8], times: (i64, i64), reason: String) -> Heartbeat {
     let records = str::from_utf8(payload).ok().and_then(|payload| records(payload).ok()).unwrap_or_default();
     let table = records.first().and_then(|record| record.table(tables, None).ok());
     let oldest = records.iter().filter_map(|record| record.created).min();
     let oldest = oldest.map(|created| created.saturating_mul(1000));
-    Heartbeat::of_failure(table.map(|table| table.name), oldest, times, failure.to_string())
+    Heartbeat::of_failure(table.map(|table| table.name), oldest, times, reason)
 }
 
 /// Logs the faults of a batch. Its counts are in the metrics.

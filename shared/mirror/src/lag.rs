@@ -6,7 +6,7 @@ use table::schema::System;
 
 use crate::engines::{DynamoState, OpenSearchIndex};
 use crate::generation::Generation;
-use crate::heartbeat::Heartbeat;
+use crate::heartbeat::{Heartbeat, UNKNOWN_TABLE};
 use crate::ports::{Fault, State};
 
 /// The lag of one table, in milliseconds.
@@ -45,7 +45,10 @@ pub async fn lag(system: &'static System, engines: &Engines) -> Result<Lags, Fau
         Err(fault) => (None, Some(fault)),
     };
     let now = engines.clock.micros() / 1000;
-    Ok(Lags { tables: heartbeats.into_iter().map(|heartbeat| Lag::new(heartbeat, newest, now)).collect(), search })
+    // No later batch replaces the heartbeat of a failure without a table.
+    let tells = |heartbeat: &Heartbeat| heartbeat.table != UNKNOWN_TABLE || heartbeat.lag(now).is_some();
+    let tables = heartbeats.into_iter().filter(tells).map(|heartbeat| Lag::new(heartbeat, newest, now));
+    Ok(Lags { tables: tables.collect(), search })
 }
 
 /// Returns the highest version that a search finds in each of these generations.

@@ -73,7 +73,7 @@ pub use documents::{
 };
 pub use generation::{Generation, Generations, Phase};
 pub use grants::{audit_grants, grants, index_grants, sweep_grants};
-pub use handle::{Handled, handle};
+pub use handle::{Handled, handle, save_failure};
 pub use handlers::handlers;
 pub use health::health;
 pub use heartbeat::Heartbeat;
