@@ -126,29 +126,61 @@ pub(super) const MUTANTS: &[Mutant] = &[
         replacement: "version",
         tests: Library(&["exploration::scenarios::items_below_a_swept_tombstone_break_no_invariant"]),
     },
+    // A batch that takes long is written to its end before any of it counts.
+    Mutant {
+        name: "batch-in-one-round",
+        file: "batch.rs",
+        text: r"const ROUND: Duration = Duration::from_secs(5);
+",
+        replacement: r"const ROUND: Duration = Duration::from_mins(20);
+",
+        tests: Library(&["simulation::slow_shapes::batch_that_takes_longer_than_an_invocation_is_handled_in_parts"]),
+    },
+    // The second index is written after all of the first.
+    Mutant {
+        name: "index-after-index",
+        file: "batch.rs",
+        text: r"const CHUNK: usize = 100;
+",
+        replacement: r"const CHUNK: usize = 10_000;
+",
+        tests: Library(&[
+            "simulation::slow_shapes::batch_that_takes_longer_than_an_invocation_reaches_both_indexes_in_parts",
+        ]),
+    },
+    // A page that took too long is read again from its first item.
+    Mutant {
+        name: "page-as-a-whole",
+        file: "fill.rs",
+        text: r"    let keys = items.iter().take(written).enumerate().rev();
+",
+        replacement: r"    let keys = items.iter().take(written.min(0)).enumerate().rev();
+",
+        tests: Library(&["simulation::slow_shapes::page_that_takes_longer_than_it_may_be_used_is_written_in_parts"]),
+    },
     // Settling reads the item before the document's version.
     Mutant {
         name: "item-before-version",
         file: "batch.rs",
-        text: r"                self.read_versions(page).await;
-                self.compare().await;
+        text: r"            self.read_versions(of_target).await;
+            self.compare().await;
 ",
-        replacement: r"                let mut early = Vec::new();
-                for settle in page {
-                    early.push((settle.group, read_item(&self.context, &self.groups[settle.group]).await.ok()));
+        replacement: r"            let mut early = Vec::new();
+            for settle in of_target {
+                early.push((settle.group, read_item(&self.context, &self.groups[settle.group]).await.ok()));
+            }
+            self.read_versions(of_target).await;
+            for compare in std::mem::take(&mut self.tasks.compares) {
+                let group = compare.settle.group;
+                let place = early.iter().position(|(of, _)| *of == group);
+                match place.and_then(|place| early.swap_remove(place).1) {
+                    Some(item) => self.end(group, Event::Item(compare, item)),
+                    None => self.tasks.settles.push(compare.settle),
                 }
-                self.read_versions(page).await;
-                for compare in std::mem::take(&mut self.tasks.compares) {
-                    let group = compare.settle.group;
-                    let place = early.iter().position(|(of, _)| *of == group);
-                    match place.and_then(|place| early.swap_remove(place).1) {
-                        Some(item) => self.end(group, Event::Item(compare, item)),
-                        None => self.tasks.settles.push(compare.settle),
-                    }
-                }
-                if false {
-                    self.compare().await;
-                }
+            }
+            if false {
+                self.compare().await;
+            }
 ",
         tests: Library(&["exploration::scenarios::writes_that_keep_the_revision_break_no_invariant", SCHEDULES]),
     },
