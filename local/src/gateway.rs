@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 use web::{Deadline, RequestId, cors};
 
-use crate::listen::Server;
+use crate::listen::{CLIENT, Server};
 use crate::socket::sockets::Sockets;
 
 /// The maximum payload of Lambda in bytes, for request and response. A text is a JSON string there, and all else is in
@@ -32,9 +32,6 @@ pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How much of an oversized body is read in bytes, so that its sender receives the response.
 const MAX_DRAINED: usize = 64 * 1024 * 1024;
-
-/// The address of every client. The gateway listens on this machine only.
-pub(crate) const CLIENT: &str = "127.0.0.1";
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 

@@ -19,6 +19,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
+/// The address of every client, since the servers listen on this machine only.
+pub(crate) const CLIENT: &str = "127.0.0.1";
+
 /// How long requests in progress may take after the stop. It is longer than any request may last.
 const GRACE_PERIOD: Duration = Duration::from_secs(30);
 

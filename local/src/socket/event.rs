@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use table::schema::SOCKET_STAGE;
 
 use super::connections::Closing;
-use crate::gateway::CLIENT;
+use crate::listen::CLIENT;
 
 /// The parts of a connection that all its events have.
 #[derive(Clone, Debug)]
