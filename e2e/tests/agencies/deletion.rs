@@ -374,16 +374,14 @@ async fn member_accepting_during_a_deletion_leaves_no_item() {
     // By its first batch the deletion has listed all items.
     let deleting = Detour::holding(&stage, &["BatchWriteItem"], 0..1).await;
     let ann = accepting.user("ann", Person { address: Some("ann@example.org"), ..idp("ann") });
-    let delete = deleting.user("root", root()).delete("/agencies/n?cascade=true");
-    let accept = ann.post("/agencies/me/invitations/n/accept", json!({}));
-    let listed = async {
-        let deletion = tokio::spawn(delete.into_future());
-        deleting.held().await;
-        deletion
-    };
-    let (accepted, deletion) = tokio::join!(accept.into_future(), accepting.once_held(listed));
-    accepted.refused(404, "not-found");
+    let accepted = tokio::spawn(ann.post("/agencies/me/invitations/n/accept", json!({})).into_future());
+    accepting.held().await;
+    let root = deleting.user("root", root());
+    let deleted = tokio::spawn(root.delete("/agencies/n?cascade=true").into_future());
+    deleting.held().await;
+    accepting.let_go();
+    accepted.await.unwrap().refused(404, "not-found");
     deleting.let_go();
-    deletion.await.unwrap().is(204);
+    deleted.await.unwrap().is(204);
     assert_eq!(left(&stage, "n").await, 0);
 }
