@@ -31,7 +31,11 @@ pub(crate) struct Batch<'c, 'a, P, D> {
     size: usize,
     /// Whether a task of this round must be retried.
     retry: bool,
-    /// The number of retries in a row after which the rest is left.
+    /// The number of rounds in a row in which tasks failed and none had a result.
+    retries: u32,
+    /// The number of results of tasks.
+    results: usize,
+    /// The number of retries after which the rest is left.
     max_retries: u32,
     /// When no other round begins, in microseconds since 1970-01-01T00:00:00Z.
     until: i64,
@@ -70,9 +74,9 @@ const PAGE: usize = 500;
 /// The number of groups that are written to every generation before the next groups are written to any.
 const CHUNK: usize = 100;
 
-/// How long a round builds and sends bulk requests. Short beside the time of an invocation: what a round has written is
+/// How long a round builds and sends bulk requests. It is much shorter than an invocation: what a round has written is
 /// handled at its end, so a batch that takes long is handled from its first record on, and the rest is reported.
-const ROUND: Duration = Duration::from_secs(5);
+const ROUND_TIME: Duration = Duration::from_secs(5);
 
 impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     /// Creates a batch that applies its groups to every generation.
@@ -93,14 +97,24 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         let mut tasks = Tasks::default();
         for chunk in groups.chunks_mut(CHUNK) {
             for target in context.targets.ids() {
-                chunk.iter_mut().flat_map(|group| start(group, target)).for_each(|task| tasks.push(task));
+                chunk.iter_mut().flat_map(|group| start(group, target)).for_each(|task| tasks.start(task));
             }
         }
-        let (tally, size, retry) = (Tally::default(), FIRST_BYTES, false);
-        Self { context, groups, tasks, tally, size, retry, max_retries: u32::MAX, until: i64::MAX }
+        Self {
+            context,
+            groups,
+            tasks,
+            tally: Tally::default(),
+            size: FIRST_BYTES,
+            retry: false,
+            retries: 0,
+            results: 0,
+            max_retries: u32::MAX,
+            until: i64::MAX,
+        }
     }
 
-    /// Leaves what has failed more often in a row.
+    /// Leaves the rest after more rounds in a row in which tasks failed and none had a result.
     pub(crate) fn with_max_retries(self, max_retries: u32) -> Self {
         Self { max_retries, ..self }
     }
@@ -112,20 +126,24 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
 
     /// Carries out tasks until none is left. The caller may stop it at any time.
     pub(crate) async fn run(&mut self) {
-        let mut retries = 0_u32;
         while !self.tasks.is_empty() && !self.context.is_past(self.until) {
+            let before = self.results;
             self.write().await;
             self.settle().await;
             self.stamp().await;
             self.find_markers().await;
             self.quarantine().await;
             self.clear().await;
-            retries = if std::mem::take(&mut self.retry) { retries + 1 } else { 0 };
-            if retries > self.max_retries {
+            self.retries = match (std::mem::take(&mut self.retry), self.results == before) {
+                (false, _) => 0,
+                (true, false) => 1,
+                (true, true) => self.retries + 1,
+            };
+            if self.retries > self.max_retries {
                 return;
             }
-            if retries > 0 {
-                let longest = Duration::from_millis(50 << retries.min(6));
+            if self.retries > 0 {
+                let longest = Duration::from_millis(50 << self.retries.min(6));
                 self.context.ports.time().pause(longest).await;
             }
         }
@@ -236,6 +254,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
 
     /// Ends a task of the group, and queues the tasks that follow.
     fn end(&mut self, group: GroupId, event: Event<'a>) {
+        self.results += 1;
         let group = &mut self.groups[group];
         group.on(event, &self.context.targets).into_iter().for_each(|task| self.tasks.push(task));
         if let Some(reason) = &group.failed {

@@ -28,8 +28,8 @@ const ATTEMPTS: u64 = 3;
 /// How often in a row the requests of a page are retried before it is read again.
 const MAX_RETRIES: u32 = 5;
 
-/// How long a page is written before what is done of it counts, and the rest is read again. Short beside the time of an
-/// invocation and beside the age after which a page is not used any more.
+/// How long a page is written. The rest is then read again. It is much shorter than an invocation, and than the age after
+/// which a page is not used any more.
 const PAGE_TIME: Duration = Duration::from_mins(1);
 
 /// How long a segment waits in total for shapes that S3 refuses, before their items go to quarantine. Must be less than
@@ -183,7 +183,7 @@ async fn write_page<P: Ports, D: Documents>(
 ) -> Result<(), Unwritten> {
     let groups = items.iter().enumerate().filter_map(|(at, item)| group_of(table, item, at));
     let groups = groups.map(|group| Group { refusal_deadline: Some(refusal_deadline), ..group }).collect();
-    let until = after(context.received, PAGE_TIME);
+    let until = after(context.ports.time().micros(), PAGE_TIME);
     let mut batch = Batch::new(context, groups).with_max_retries(MAX_RETRIES).with_until(until);
     batch.run().await;
     match batch.groups.iter().find(|group| !group.handled()) {

@@ -47,8 +47,15 @@ pub(crate) struct Group<'a> {
 }
 
 /// The position of a group among those of its batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GroupId(usize);
+
+impl GroupId {
+    /// Returns the position of its chunk, as of `Groups::chunks_mut`.
+    pub(crate) const fn chunk(self, number: usize) -> usize {
+        self.0 / number
+    }
+}
 
 /// The groups of a batch.
 #[derive(Debug, Default)]

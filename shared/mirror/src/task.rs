@@ -139,6 +139,9 @@ pub(crate) enum Blame {
 #[derive(Debug, Default)]
 pub(crate) struct Tasks<'a> {
     pub(crate) writes: VecDeque<Write<'a>>,
+    /// The writes that follow from other tasks, and those to be sent again. They come before all others, so that a group
+    /// whose handling has begun does not wait for the rest of the batch.
+    pub(crate) first_writes: Vec<Write<'a>>,
     pub(crate) settles: Vec<Settle>,
     pub(crate) compares: Vec<Compare>,
     pub(crate) stamps: Vec<Stamp<'a>>,
@@ -176,9 +179,18 @@ impl Settle {
 }
 
 impl<'a> Tasks<'a> {
-    pub(crate) fn push(&mut self, task: Task<'a>) {
+    /// Adds a task with which a group starts.
+    pub(crate) fn start(&mut self, task: Task<'a>) {
         match task {
             Task::Write(write) => self.writes.push_back(write),
+            other => self.push(other),
+        }
+    }
+
+    /// Adds a task that follows from another one, or that is to be carried out again.
+    pub(crate) fn push(&mut self, task: Task<'a>) {
+        match task {
+            Task::Write(write) => self.first_writes.push(write),
             Task::Settle(settle) => self.settles.push(settle),
             Task::Compare(compare) => self.compares.push(compare),
             Task::Stamp(stamp) => self.stamps.push(stamp),
@@ -190,6 +202,7 @@ impl<'a> Tasks<'a> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.writes.is_empty()
+            && self.first_writes.is_empty()
             && self.settles.is_empty()
             && self.compares.is_empty()
             && self.stamps.is_empty()

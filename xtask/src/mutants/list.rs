@@ -130,9 +130,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "batch-in-one-round",
         file: "batch.rs",
-        text: r"const ROUND: Duration = Duration::from_secs(5);
+        text: r"const ROUND_TIME: Duration = Duration::from_secs(5);
 ",
-        replacement: r"const ROUND: Duration = Duration::from_mins(20);
+        replacement: r"const ROUND_TIME: Duration = Duration::from_mins(20);
 ",
         tests: Library(&["simulation::slow_shapes::batch_that_takes_longer_than_an_invocation_is_handled_in_parts"]),
     },
@@ -146,6 +146,19 @@ pub(super) const MUTANTS: &[Mutant] = &[
 ",
         tests: Library(&[
             "simulation::slow_shapes::batch_that_takes_longer_than_an_invocation_reaches_both_indexes_in_parts",
+        ]),
+    },
+    // What follows from a task waits for the rest of the batch.
+    Mutant {
+        name: "follow-ups-last",
+        file: "task.rs",
+        text: r"            Task::Write(write) => self.first_writes.push(write),
+",
+        replacement: r"            Task::Write(write) => self.writes.push_back(write),
+",
+        tests: Library(&[
+            "simulation::slow_shapes::poison_before_a_batch_that_takes_long_is_handled_first",
+            "simulation::slow_shapes::poison_before_a_page_that_takes_long_is_handled_first",
         ]),
     },
     // A page that took too long is read again from its first item.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use futures::future::join;
 
-use super::{Batch, ROUND, brief};
+use super::{Batch, CHUNK, ROUND_TIME, brief};
 use crate::build::{Built, Bulk, MAX_BYTES, build};
 use crate::classify::{Answer, Class, answers, classify, failure};
 use crate::documents::{DetailLevel, Documents, Obstacle};
@@ -12,14 +12,14 @@ use crate::group::after;
 use crate::ports::{Fault, Ports, Reply, Time};
 use crate::quarantine::Code;
 use crate::requests::send;
-use crate::task::{Blame, Event, Refused, Tasks, Write};
+use crate::task::{Blame, Event, Refused, Task, Tasks, Write};
 
 impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
     /// Sends writes, from the first on, until each was sent once or the time of the round is up. Each request is sent
     /// while the next is built.
     pub(super) async fn write(&mut self) {
-        let until = after(self.context.ports.time().micros(), ROUND);
-        let mut again = Vec::new();
+        let until = after(self.context.ports.time().micros(), ROUND_TIME);
+        self.queue_first_writes();
         let mut built = self.build(until).await;
         while let Some(next) = built {
             let bulk = self.handle_built(next);
@@ -32,25 +32,32 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
             let (reply, next) = join(send(context, &bulk), build).await;
             built = next;
             self.tally.bytes += bulk.lines.len();
-            if let Err(bulk) = self.handle_reply(bulk, reply, &mut again) {
-                // The engine accepts no requests now. The next round begins with other writes, in case that this
-                // request is the cause.
-                let unsent = built.into_iter().flat_map(|built| self.handle_built(built).writes);
-                let later: Vec<_> = bulk.writes.into_iter().chain(unsent).collect();
-                self.retry_later(later);
+            if let Err(bulk) = self.handle_reply(bulk, reply) {
+                // The engine accepts no requests now, so the request that is already built is retried with the rest.
+                let unsent = built.map(|built| self.handle_built(built).writes).unwrap_or_default();
+                self.retry_request(bulk.writes, unsent);
                 break;
             }
         }
-        self.tally.retried += again.len();
-        self.retry |= !again.is_empty();
-        // The earliest records of the batch go first, since the checkpoint is before the first that is not handled.
-        again.into_iter().rev().for_each(|write| self.tasks.writes.push_front(write));
     }
 
-    fn retry_later(&mut self, writes: Vec<Write<'a>>) {
-        self.tally.retried += writes.len();
+    /// Puts the writes that come first before the others, in the order of the groups.
+    fn queue_first_writes(&mut self) {
+        let mut first = std::mem::take(&mut self.tasks.first_writes);
+        first.sort_by_key(|write| (write.group.chunk(CHUNK), write.target, write.group));
+        first.into_iter().rev().for_each(|write| self.tasks.writes.push_front(write));
+    }
+
+    /// Queues the writes of a request that failed as a whole. If it fails again and again, others come before it.
+    fn retry_request(&mut self, writes: Vec<Write<'a>>, unsent: Vec<Write<'a>>) {
+        self.tally.retried += writes.len() + unsent.len();
         self.retry = true;
-        self.tasks.writes.extend(writes);
+        self.tasks.first_writes.extend(unsent);
+        if self.retries == 0 {
+            self.tasks.first_writes.extend(writes);
+        } else {
+            self.tasks.writes.extend(writes);
+        }
     }
 
     async fn build(&mut self, until: i64) -> Option<Built<'a>> {
@@ -82,12 +89,7 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
     }
 
     /// Handles a response. Returns the request as an error if all of it is to be retried.
-    fn handle_reply(
-        &mut self,
-        bulk: Bulk<'a>,
-        reply: Result<Reply, Fault>,
-        again: &mut Vec<Write<'a>>,
-    ) -> Result<(), Bulk<'a>> {
+    fn handle_reply(&mut self, bulk: Bulk<'a>, reply: Result<Reply, Fault>) -> Result<(), Bulk<'a>> {
         let reply = match reply {
             Ok(reply) => reply,
             Err(fault) if fault.passing => {
@@ -104,7 +106,7 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
                 Some(answers) if answers.len() == bulk.writes.len() => {
                     self.size = self.size.saturating_mul(2).min(MAX_BYTES);
                     for (write, answer) in bulk.writes.into_iter().zip(answers) {
-                        self.handle_answer(write, &answer, again);
+                        self.handle_answer(write, &answer);
                     }
                 }
                 // The results cannot be matched with the operations.
@@ -140,13 +142,15 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         }
     }
 
-    fn handle_answer(&mut self, mut write: Write<'a>, answer: &Answer<'_>, again: &mut Vec<Write<'a>>) {
+    fn handle_answer(&mut self, mut write: Write<'a>, answer: &Answer<'_>) {
         match classify(answer) {
             Class::Done => self.end(write.group, Event::Written(write)),
             Class::Conflict => self.end(write.group, Event::Conflict(write)),
             Class::Retry => {
                 self.note_error(&format_args!("{}: {}", answer.status, failure(answer.error).reason()));
-                again.push(write);
+                self.tally.retried += 1;
+                self.retry = true;
+                self.tasks.push(Task::Write(write));
             }
             Class::Report => {
                 let reason = format_args!("{}: {}", answer.status, failure(answer.error).reason());
