@@ -16,6 +16,12 @@ pub async fn stage(served: &'static Served) -> Stage {
     for (agency, address) in [("n", "gus@example.org"), ("s", "dee@example.org"), ("c", "eve@example.org")] {
         root.post(&format!("/agencies/{agency}/invitations"), invitation(address)).await.is(201);
     }
+    // Their deletions stay queued: the stage restores the present state of the table, and no worker may write to it then.
+    fixture.cairn.engines().wind_down();
+    for name in ["Dale Rescue", "Fell Rescue"] {
+        let agency = root.post("/agencies", json!({ "name": name })).await.is(201).text("agencyId").to_owned();
+        root.delete(&format!("/agencies/{agency}?cascade=true")).await.is(202);
+    }
     let jobs = ["019e0000-0000-7000-8000-000000000001", "019e0000-0000-7000-8000-000000000002"];
     let ended = |agency: &str, job: &str| {
         let item = json!({

@@ -233,7 +233,7 @@ async fn file_is_read_as_spreadsheets_write_it() {
     // A file without a byte-order mark that begins in UTF-8 stays so.
     let mixed = [b"Name\nGr\xc3\xb6\xc3\x9fe\n".as_slice(), &vec![b'\n'; 1_100_000], b"Gr\xf6\xdfe\n"].concat();
     let mixed = import(&fixture.ann, PROJECT, new("create", "stop"), &mixed).await;
-    assert_eq!(mixed["faults"][0]["detail"], "is not UTF-8 from byte 2 on", "{}", mixed.told());
+    assert_eq!(mixed["faults"][0]["detail"], "is not UTF-8 from byte 2 on; save the file as UTF-8", "{}", mixed.told());
 }
 
 async fn dates_of_a_file_have_the_order_that_the_client_says() {
