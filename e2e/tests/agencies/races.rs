@@ -1,12 +1,15 @@
 //! What others do between a request's reads and its write.
 
+use ::agencies::item::Removal;
+use ::agencies::keys::removal_key;
 use futures::future::join_all;
 use local::identity::Person;
 use serde_json::json;
+use table::Idpid;
 use tokio::join;
 
 use super::detour::Detour;
-use super::stage::{Stage, dee, hash, idp, invitation, root};
+use super::stage::{Stage, dee, hash, idp, invitation, root, stored};
 use crate::harness::stopper::WRITES;
 use crate::harness::{Answer, Call, User};
 use crate::tests;
@@ -17,6 +20,7 @@ tests! { agency_races:
     response_matches_its_etag_during_concurrent_updates,
     update_with_if_match_never_overwrites_another,
     overtaken_update_with_if_match_of_any_tag_succeeds,
+    removal_with_if_match_is_retried_if_the_member_has_not_changed,
     same_idempotency_key_at_once_creates_one_invitation,
     invitation_revoked_during_acceptance_is_not_accepted,
     removal_during_acceptance_refuses_the_acceptance,
@@ -149,6 +153,20 @@ async fn overtaken_update_with_if_match_of_any_tag_succeeds() {
     let remove = |root: &User| root.delete(BOB).if_match("*");
     let name = stage.root.patch(BOB, json!({ "displayName": "Bob Hill" }));
     overtaken(&stage, remove, name).await.is(204);
+    stage.adds_up().await;
+}
+
+async fn removal_with_if_match_is_retried_if_the_member_has_not_changed() {
+    let stage = Stage::new().await;
+    let tag = stage.root.get(BOB).await.is(200).tag();
+    let at = "2026-01-04T00:00:00.000000Z".to_owned();
+    let earlier = Removal { removed: at, removed_by: "idp:root".to_owned(), expires: i64::from(u32::MAX) };
+    let earlier = stored(&removal_key(&"n".parse().unwrap(), &Idpid::new("idp", "bob").unwrap()), &earlier);
+    let (table, detour) = (stage.table(), Detour::holding(&stage, WRITES, 0..1).await);
+    let remove = detour.user("root", root()).delete(BOB).if_match(&tag);
+    let (removed, ()) = join!(remove.into_future(), detour.once_held(table.put(earlier)));
+    removed.is(204);
+    stage.root.get(BOB).await.refused(404, "not-found");
     stage.adds_up().await;
 }
 

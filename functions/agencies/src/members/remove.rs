@@ -47,7 +47,8 @@ async fn remove(cx: Context, Path(path): Path<MemberPath>, tag: IfMatch) -> Resu
             (Some(Cause::Missing), _) => Problem::not_found(),
             (Some(_), _) => Problem::stale(),
             (None, Some(gate)) => refusal(gate, access.required_statuses().filter(|_| !leaves)),
-            (None, None) if matches!(error, Error::ConditionFailed(_)) => Problem::stale(),
+            // The removal or the known address, whose revisions no client states.
+            (None, None) if matches!(error, Error::ConditionFailed(_)) => Problem::lost_race(),
             (None, None) => error.into(),
         })
     })
