@@ -45,6 +45,7 @@ fn changes(detour: &Detour) -> Vec<Call> {
         ann.patch(N, json!({ "name": "Far North" })),
         ann.post("/agencies/n/members", json!({ "idpid": "idp:fay" })),
         ann.patch(BOB, json!({ "role": "admin" })),
+        ann.patch(BOB, json!({ "status": "suspended" })),
         ann.delete(BOB),
         ann.post(INVITATIONS, invitation("fay@example.org")),
         dee.post(ACCEPT, json!({})),
@@ -76,7 +77,7 @@ async fn agency_being_deleted_cannot_be_updated() {
     let stage = Stage::new().await;
     // After its mark nothing goes on with the deletion.
     stage.cairn.engines().wind_down();
-    let detour = Detour::holding(&stage, WRITES, 0..7).await;
+    let detour = Detour::holding(&stage, WRITES, 0..8).await;
     let mut calls = changes(&detour);
     calls.push(detour.user("root", root()).post("/agencies/n/deactivate", json!({})));
     let delete = stage.root.delete("/agencies/n?cascade=true");
@@ -85,7 +86,7 @@ async fn agency_being_deleted_cannot_be_updated() {
 
 async fn deactivated_agency_cannot_be_updated_by_its_administrators() {
     let stage = Stage::new().await;
-    let detour = Detour::holding(&stage, WRITES, 0..6).await;
+    let detour = Detour::holding(&stage, WRITES, 0..7).await;
     let deactivate = stage.root.post("/agencies/n/deactivate", json!({}));
     are_refused(&stage, &detour, changes(&detour), deactivate, 409, "agency-inactive").await;
 }

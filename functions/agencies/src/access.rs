@@ -67,8 +67,8 @@ pub const SET_STATUS: AccessPattern = AccessPattern::new("setStatus", &[TABLE.up
 pub const CREATE_MEMBER: AccessPattern =
     AccessPattern::new("createMember", &[TABLE.update(), TABLE.put(), TABLE.get()]);
 
-/// A member's name, role or status. The gate counts the active administrators.
-pub const UPDATE_MEMBER: AccessPattern = AccessPattern::new("updateMember", &[TABLE.update()]);
+/// A member's name, role or status, while the gate is open. The gate counts the active administrators.
+pub const UPDATE_MEMBER: AccessPattern = AccessPattern::new("updateMember", &[TABLE.update(), TABLE.check()]);
 
 /// The deletion of a member, counted by the gate, and of the member's known address, with the removal.
 pub const DELETE_MEMBER: AccessPattern =

@@ -95,6 +95,11 @@ pub fn count(agency: &AgencyId, members: i64, admins: i64) -> Action {
     Action::update(&AGENCIES, gate_key(agency), counted).when(Condition::Absent("closed"))
 }
 
+/// Changes nothing. The condition fails while the agency is being deleted.
+pub fn check_gate(agency: &AgencyId) -> Action {
+    Action::check(&AGENCIES, gate_key(agency)).when(Condition::Absent("closed"))
+}
+
 /// The condition that the agency has another active administrator.
 pub fn another_admin() -> Condition {
     Condition::Above("admins", item::number(1))

@@ -13,8 +13,8 @@ use crate::agencies::AgencyPath;
 use crate::audit::Audit;
 use crate::authorization::{AGENCY_INACTIVE, SIGNED_IN, inactive};
 use crate::item::{Agency, Invitation, Member, Removal};
-use crate::keys::{agency_key, gate_key, invitation_key, known_address_key, member_key, removal_key};
-use crate::members::{MemberView, count, refusal};
+use crate::keys::{agency_key, invitation_key, known_address_key, member_key, removal_key};
+use crate::members::{MemberView, check_gate, count, refusal};
 use crate::names::{AgencyId, InvitationStatus, Status};
 use crate::schema::AGENCIES;
 
@@ -166,7 +166,7 @@ async fn settle_for_member(
     let accepted = settled(InvitationStatus::Accepted, audit);
     let mut actions = vec![
         // The deletion of the agency would not find an address that is recorded after it.
-        Action::check(&AGENCIES, gate_key(&member.agency_id)).when(Condition::Absent("closed")),
+        check_gate(&member.agency_id),
         Action::update(&AGENCIES, stored.key.clone(), Changes::between(member, &after)?).if_unchanged(stored),
         Action::update(&AGENCIES, invited.stored.key.clone(), accepted).if_unchanged(&invited.stored),
         invited.record_address(&member.idpid),

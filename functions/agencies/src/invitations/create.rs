@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use table::clock::rfc3339;
-use table::{Action, Changes, Condition, Key, Stored};
+use table::{Action, Changes, Key, Stored};
 use utoipa::ToSchema;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
@@ -15,8 +15,8 @@ use crate::agencies::AgencyPath;
 use crate::audit::Audit;
 use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
 use crate::item::{Invitation, KnownAddress, Term};
-use crate::keys::{gate_key, invitation_key, known_address_key, member_key};
-use crate::members::refusal;
+use crate::keys::{invitation_key, known_address_key, member_key};
+use crate::members::{check_gate, refusal};
 use crate::names::{AgencyId, InvitationStatus, Role};
 use crate::schema::AGENCIES;
 
@@ -91,8 +91,7 @@ async fn create(
         }
         let term = term(cx.engines().clock.now(), new.days)?;
         let invitation = Invitation::new(agency.clone(), address.as_str(), &hash, new.role, term, &audit);
-        let gate = Action::check(&AGENCIES, gate_key(&agency)).when(Condition::Absent("closed"));
-        let gate = gate.when_all(access.active_condition());
+        let gate = check_gate(&agency).when_all(access.active_condition());
         let Some(put) = put_unless_pending(stored.as_ref(), key, &invitation)? else {
             // The pending invitation may be the one that this request has created, sent twice at the same time.
             let earlier = once.earlier(&cx, &CREATE_INVITATION, &AGENCIES).await?;

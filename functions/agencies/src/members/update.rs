@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::visible::optional_name_fault;
 use web::{Context, Fault, IfMatch, MergePatch, Patch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
-use super::{MemberPath, MemberView, ONE, SAMPLE, another_admin, count, refusal};
+use super::{MemberPath, MemberView, ONE, SAMPLE, another_admin, check_gate, count, refusal};
 use crate::access::{AUTHORIZATION, MEMBER, UPDATE_MEMBER};
 use crate::audit::Audit;
 use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
@@ -76,6 +76,8 @@ async fn update(
             let keeps_one = (admins < 0 && !access.is_platform_admin).then(another_admin);
             let gate = count(&path.agency_id, 0, admins).when_all(access.active_condition());
             actions.push(gate.when_all(keeps_one));
+        } else if let Some(active) = access.active_condition() {
+            actions.push(check_gate(&path.agency_id).when(active));
         }
         match cx.access().transact(&UPDATE_MEMBER, &actions).await {
             Ok(rev) => Ok(Tagged::new(&after.into(), rev)),
