@@ -49,8 +49,8 @@ pub(crate) const MARK: u8 = 0xef;
 
 impl Format {
     /// Recognises the format by the start of a file: the encoding by its byte-order mark, or Windows-1252 if the start is
-    /// not UTF-8; what ends the first line; and the delimiter that this line has most often. `is_all` says that the start
-    /// is the whole file.
+    /// not UTF-8 and has no character of several bytes; what ends the first line; and the delimiter that this line has
+    /// most often. `is_all` says that the start is the whole file.
     pub fn of(start: &[u8], is_all: bool) -> Self {
         let encoding = Encoding::of(start, is_all);
         let mut units = Self { encoding, ..Self::default() }.units(start);
@@ -149,6 +149,8 @@ impl Encoding {
             Err(error) if error.error_len().is_none() && !is_all => Self::Utf8,
             // No text has a zero byte.
             Err(_) if start.contains(&0) => Self::Utf8,
+            // Read as Windows-1252, characters of several bytes would become wrong letters.
+            Err(_) if start.utf8_chunks().any(|chunk| !chunk.valid().is_ascii()) => Self::Utf8,
             Err(_) => Self::Windows1252,
         }
     }
@@ -214,6 +216,10 @@ mod tests {
         assert_eq!(encoding(b"Gr\xc3", false), Encoding::Utf8);
         assert_eq!(encoding(b"Gr\xc3", true), Encoding::Windows1252);
         assert_eq!(encoding(b"PK\x03\x04\0\xff", true), Encoding::Utf8);
+        // A UTF-8 file with an invalid byte, before or after its other characters.
+        for start in [&b"Gr\xc3\xb6\xc3\x9fe \xff"[..], b"\xe9 Gr\xc3\xb6\xc3\x9fe"] {
+            assert_eq!(encoding(start, true), Encoding::Utf8);
+        }
     }
 
     #[test]

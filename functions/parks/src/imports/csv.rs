@@ -36,7 +36,7 @@ const MAX_HEADER: usize = 32 * 1024;
 const REQUIRED: [&str; 2] = ["externalId", "displayName"];
 
 /// The least number of bytes by which the format of a longer file is recognised. It is longer than a header.
-const START: usize = 2 * MAX_HEADER;
+const MIN_RECOGNISED: usize = 2 * MAX_HEADER;
 
 /// Reads record after record.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Csv {
     /// The record that begins here; its line break belongs to it.
     pub fn find(&mut self, rest: &[u8], at_end: bool) -> Parsed {
         if self.format.is_none() {
-            if rest.len() < START && !at_end {
+            if rest.len() < MIN_RECOGNISED && !at_end {
                 return Parsed::More;
             }
             let format = Format::of(rest, at_end);
@@ -205,6 +205,8 @@ mod tests {
             assert_eq!(records(file, 7).unwrap(), [["1", "A, B"]], "{between:?}");
         }
         assert_eq!(records(b"externalId;displayName\n1;Gr\xf6\xdfe\n", 7).unwrap(), [["1", "Größe"]]);
+        let reason = records(b"externalId;displayName\n1;Gr\xf6\xdfe\n2;Gr\xc3\xb6\xc3\x9fe\n", 7).unwrap_err();
+        assert_eq!(reason, "is not UTF-8 from byte 4 on; save the file as UTF-8");
     }
 
     #[test]
