@@ -2,21 +2,22 @@
 //! is behind the tables.
 //!
 //! A check costs two queries, of the heartbeats and of the config item, half a read unit each, and one search for a
-//! single document. Whether search is behind is what the mirror last saved, so an idle system is never behind. A mirror
-//! that is not called at all saves nothing, which only alarms tell.
+//! single document. If the document is of an index that is not written, another search and another read confirm this.
+//! Whether search is behind is what the mirror last saved, so an idle system is never behind. A mirror that is not called
+//! at all saves nothing, which only alarms tell.
 
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::json;
 use table::item::Stored;
 use table::schema::{System, Table};
-use table::{Access, AccessPattern};
+use table::{Access, AccessPattern, Error, Query, SearchError};
 use tokio::time::timeout;
 use web::{App, Context, Health, Json};
 
-use crate::generation::Phase;
+use crate::engines::read_generations;
+use crate::generation::{Generations, Phase};
 use crate::heartbeat::Heartbeat;
 use crate::schema::{CONFIG_PK, state_table_name};
 
@@ -36,16 +37,27 @@ async fn check(cx: &Context, system: &'static System, pattern: &'static AccessPa
         table::never!("the system {} has no state table", system.name);
         return Health::UNKNOWN;
     };
-    let body = json!({ "size": 1, "_source": false, "track_total_hits": false });
-    let search = timeout(TIMEOUT, cx.access().search::<Found>(pattern, system.name, &body));
-    let heartbeats = timeout(TIMEOUT, read::<Heartbeat>(cx.access(), pattern, (state, Heartbeat::PK)));
-    let config = timeout(TIMEOUT, read::<Config>(cx.access(), pattern, (state, CONFIG_PK)));
-    let (found, heartbeats, config) = tokio::join!(search, heartbeats, config);
+    let requests = Requests { access: cx.access(), system, pattern, state };
+    let (found, heartbeats, config) =
+        tokio::join!(in_time(requests.search()), in_time(requests.heartbeats()), in_time(requests.config()));
+    if let (Some(found), Some(Some(config))) = (&found, &config)
+        && found.is_of_another_index(config)
+        && requests.still_finds_another_index(config).await
+    {
+        return Health::SEARCH_READS_ANOTHER_INDEX;
+    }
     let now = cx.engines().clock.micros() / 1000;
-    let heartbeats = heartbeats.ok().and_then(Result::ok);
     let lag = heartbeats.map(|all| all.iter().filter_map(|one| one.lag(now)).max());
-    let found = found.ok().and_then(Result::ok);
-    summarize(found.as_ref(), config.ok().and_then(Result::ok).as_deref(), lag)
+    summarize(found.is_some(), config.is_some(), lag)
+}
+
+/// What the requests of a check need.
+#[derive(Clone, Copy, Debug)]
+struct Requests<'c> {
+    access: &'c Access,
+    system: &'static System,
+    pattern: &'static AccessPattern,
+    state: &'static Table,
 }
 
 /// The response to a search for one document.
@@ -64,81 +76,102 @@ struct Hit {
     _index: String,
 }
 
-/// The generations of the config item.
-#[derive(Deserialize)]
-struct Config {
-    generations: Vec<Written>,
-}
-
-#[derive(Deserialize)]
-struct Written {
-    index: String,
-    phase: String,
-}
-
-/// `found` and `config` are `None` if they could not be read. `lag` is the age of search in milliseconds if it lags, or
-/// `None` if it could not be read. While search is down, the mirror cannot write either, so it lags too.
-fn summarize(found: Option<&Found>, config: Option<&[Config]>, lag: Option<Option<i64>>) -> Health {
-    let Some(found) = found else { return Health::SEARCH_IS_DOWN };
-    let (Some(config), Some(lag)) = (config, lag) else { return Health::UNKNOWN };
-    if reads_another_index(found, config) {
-        return Health::SEARCH_READS_ANOTHER_INDEX;
+impl<'c> Requests<'c> {
+    async fn search(self) -> Result<Found, SearchError> {
+        let body = json!({ "size": 1, "_source": false, "track_total_hits": false });
+        self.access.search(self.pattern, self.system.name, &body).await
     }
-    lag.map_or(Health::OK, |age| Health::search_lags(Duration::from_millis(age.unsigned_abs())))
+
+    async fn heartbeats(self) -> Result<Vec<Heartbeat>, Error> {
+        self.query(Heartbeat::PK).all().await?.iter().map(Stored::read).collect()
+    }
+
+    fn query(self, pk: &str) -> Query<'c> {
+        self.access.table(self.pattern, self.state).query(pk)
+    }
+
+    async fn config(self) -> Result<Option<Generations>, Error> {
+        read_config(&self.query(CONFIG_PK).all().await?)
+    }
+
+    async fn config_consistent(self) -> Result<Option<Generations>, Error> {
+        read_config(&self.query(CONFIG_PK).consistent().all().await?)
+    }
+
+    /// Searches once more between two reads of the same config item. The first search may have read the alias before a
+    /// command moved it.
+    async fn still_finds_another_index(self, before: &Generations) -> bool {
+        let found = in_time(self.search()).await;
+        let after = in_time(self.config_consistent()).await.flatten();
+        after.as_ref() == Some(before) && found.is_some_and(|found| found.is_of_another_index(before))
+    }
 }
 
-/// Whether a document was found in an index that the mirror does not write, so that the readers' alias is wrong. While
-/// no index that was filled is written, readers search the last one.
-fn reads_another_index(found: &Found, config: &[Config]) -> bool {
-    let is_filled = |written: &&Written| written.phase != Phase::Filling.name();
-    let mut filled = config.iter().flat_map(|config| &config.generations).filter(is_filled).peekable();
-    filled.peek().is_some() && found.hits.hits.iter().any(|hit| filled.clone().all(|filled| filled.index != hit._index))
+impl Found {
+    /// Whether a document was found in an index that the mirror does not write, so that the readers' alias is wrong.
+    /// While no index serves, readers search the last one.
+    fn is_of_another_index(&self, config: &Generations) -> bool {
+        let is_filled = |index: &str| config.written.iter().any(|one| one.is_filled() && one.index == index);
+        config.of(Phase::Serving).is_some() && self.hits.hits.iter().any(|hit| !is_filled(&hit._index))
+    }
 }
 
-async fn read<T: DeserializeOwned>(
-    access: &Access,
-    pattern: &'static AccessPattern,
-    (state, pk): (&'static Table, &str),
-) -> Result<Vec<T>, table::Error> {
-    let items = access.table(pattern, state).query(pk).all().await?;
-    items.iter().map(Stored::read).collect()
+/// Reads the config item. Returns `None` if there is none yet.
+fn read_config(items: &[Stored]) -> Result<Option<Generations>, Error> {
+    let Some(stored) = items.first() else { return Ok(None) };
+    let unreadable = || Error::Misfit("the config item of the mirror".to_owned());
+    read_generations(&stored.item).map(Some).ok_or_else(unreadable)
+}
+
+/// Returns the answer to a request, or `None` if it failed or took too long.
+async fn in_time<T, E>(request: impl Future<Output = Result<T, E>>) -> Option<T> {
+    timeout(TIMEOUT, request).await.ok()?.ok()
+}
+
+/// `lag` is the age of search in milliseconds if it lags, or `None` if it could not be read. While search is down, the
+/// mirror cannot write either, so it lags too.
+fn summarize(search_answers: bool, has_config: bool, lag: Option<Option<i64>>) -> Health {
+    match lag {
+        _ if !search_answers => Health::SEARCH_IS_DOWN,
+        Some(lag) if has_config => {
+            lag.map_or(Health::OK, |age| Health::search_lags(Duration::from_millis(age.unsigned_abs())))
+        }
+        _ => Health::UNKNOWN,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn found(indexes: &[&str]) -> Found {
-        let hits = indexes.iter().map(|index| Hit { _index: (*index).to_owned() });
-        Found { hits: Hits { hits: hits.collect() } }
-    }
-
-    fn config(phases: &[Phase]) -> Vec<Config> {
-        let written = phases.iter().zip(1..);
-        let written =
-            written.map(|(phase, number)| Written { index: format!("toy-{number}"), phase: phase.name().to_owned() });
-        vec![Config { generations: written.collect() }]
-    }
+    use crate::generation::Generation;
 
     #[test]
     fn search_that_is_down_is_not_reported_as_lagging() {
-        let (found, config) = (found(&[]), config(&[Phase::Serving]));
-        let health = |search_answers: bool, lag| summarize(search_answers.then_some(&found), Some(&config), lag);
         for lag in [None, Some(None), Some(Some(90_000))] {
-            assert_eq!(health(false, lag), Health::SEARCH_IS_DOWN, "{lag:?}");
+            assert_eq!(summarize(false, true, lag), Health::SEARCH_IS_DOWN, "{lag:?}");
         }
-        assert_eq!(health(true, Some(Some(90_000))), Health::search_lags(Duration::from_secs(90)));
-        assert_eq!((health(true, Some(None)), health(true, None)), (Health::OK, Health::UNKNOWN));
-        assert_eq!(summarize(Some(&found), None, Some(None)), Health::UNKNOWN);
+        assert_eq!(summarize(true, true, Some(Some(90_000))), Health::search_lags(Duration::from_secs(90)));
+        assert_eq!(summarize(true, true, Some(None)), Health::OK);
+        assert_eq!(
+            (summarize(true, true, None), summarize(true, false, Some(None))),
+            (Health::UNKNOWN, Health::UNKNOWN)
+        );
     }
 
     #[test]
     fn document_of_an_index_that_is_not_written_shows_a_wrong_alias() {
-        let another = |phases: &[Phase], index| reads_another_index(&found(&[index]), &config(phases));
+        let another = |phases: &[Phase], index: &str| {
+            let written = phases.iter().zip(1..);
+            let written =
+                written.map(|(&phase, number)| Generation { index: format!("toy-{number}"), mapping: 1, phase });
+            let config = Generations { written: written.collect(), ..Generations::none("toy") };
+            let hits = vec![Hit { _index: index.to_owned() }];
+            Found { hits: Hits { hits } }.is_of_another_index(&config)
+        };
         assert!(!another(&[Phase::Serving], "toy-1") && another(&[Phase::Serving], "toy-2"));
         assert!(!another(&[Phase::Serving, Phase::Audited], "toy-2"));
         assert!(another(&[Phase::Serving, Phase::Filling], "toy-2"));
-        // The index that is replaced is searched until the new one is full.
-        assert!(!another(&[Phase::Filling], "toy-9"));
+        // The index that is replaced is searched until the alias is moved to the new one.
+        assert!(!another(&[Phase::Filling], "toy-9") && !another(&[Phase::Audited], "toy-9"));
     }
 }

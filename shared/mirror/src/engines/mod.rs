@@ -21,6 +21,7 @@ pub use objects::ObjectQuarantine;
 pub(crate) use search::AliasedIndex;
 pub use search::OpenSearchIndex;
 pub use state::DynamoState;
+pub(crate) use state::read_generations;
 pub use time::MachineTime;
 
 /// The ports of one run of the mirror in production.

@@ -127,7 +127,7 @@ impl<'e> DynamoState<'e> {
 
 impl State for DynamoState<'_> {
     async fn generations(&self) -> Result<Option<Generations>, Fault> {
-        self.get(CONFIG_PK, CONFIG_SK).await?.map(|item| generations(&item).ok_or_else(unreadable)).transpose()
+        self.get(CONFIG_PK, CONFIG_SK).await?.map(|item| read_generations(&item).ok_or_else(unreadable)).transpose()
     }
 
     async fn publish(&self, generations: &Generations) -> Result<bool, Fault> {
@@ -270,7 +270,8 @@ fn key(pk: &str, sk: &str) -> Attributes {
     HashMap::from([("pk".to_owned(), S(pk.to_owned())), ("sk".to_owned(), S(sk.to_owned()))])
 }
 
-fn generations(item: &Attributes) -> Option<Generations> {
+/// Reads the config item. Returns `None` if it cannot be read.
+pub(crate) fn read_generations(item: &Attributes) -> Option<Generations> {
     let written = item.get("generations")?.as_l().ok()?.iter().map(generation);
     let planned = item.get("planned").map(|planned| generation(planned).ok_or(()));
     let dropping = item.get("dropping").and_then(|dropping| dropping.as_l().ok());
@@ -345,6 +346,21 @@ fn unreadable() -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn config_item_of_an_earlier_release_is_read() {
+        let written = |index: &str, filled| {
+            let mut item = HashMap::from([("index".to_owned(), S(index.to_owned()))]);
+            item.extend([("mapping".to_owned(), N("1".to_owned())), ("filled".to_owned(), Bool(filled))]);
+            M(item)
+        };
+        let mut item = key(CONFIG_PK, CONFIG_SK);
+        item.extend([("epoch".to_owned(), N("7".to_owned())), ("alias".to_owned(), S("toy".to_owned()))]);
+        item.insert("generations".to_owned(), L(vec![written("toy-1", true), written("toy-2", false)]));
+        let read = read_generations(&item).unwrap();
+        assert_eq!(read.of(Phase::Serving).map(|serving| &*serving.index), Some("toy-1"));
+        assert_eq!(read.of(Phase::Filling).map(|filling| &*filling.index), Some("toy-2"));
+    }
 
     #[test]
     fn marker_with_the_code_of_a_later_release_is_read() {
