@@ -41,7 +41,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Remove an entry that no write clears, or whose item is deleted or has another revision.
+    /// Remove an entry that no update of its item clears, or whose item is deleted or has another revision.
     #[command(override_usage = "cairn quarantine dismiss <NAME | --stale> [--dry-run] [--json]")]
     Dismiss {
         /// The name of the entry, as `ls` prints it.
@@ -170,8 +170,11 @@ fn state(marker: &Marker, stale: Option<Staleness>) -> &'static str {
     match stale {
         Some(Staleness::Gone) => "  (stale: its item is deleted)",
         Some(Staleness::Changed) => "  (stale: its item has another revision)",
-        None if !marker.is_cleared_by_writes() => "  (cleared only by `cairn quarantine dismiss`)",
-        None => "",
+        None if marker.is_cleared_by_writes() => "",
+        None if marker.is_cleared_by_delete_alone() => {
+            "  (cleared only by the delete of its item or by `cairn quarantine dismiss`)"
+        }
+        None => "  (cleared only by `cairn quarantine dismiss`)",
     }
 }
 

@@ -86,7 +86,10 @@ fn message(redriven: &Redriven, dry_run: bool, bucket: &str) -> String {
         ));
     }
     if *unrepairable > 0 {
-        lines.push(format!("{unrepairable} entries in quarantine are cleared only by `cairn quarantine dismiss`"));
+        lines.push(format!(
+            "no repair clears {unrepairable} entries in quarantine: `cairn quarantine dismiss`, or delete the items whose \
+             keys fit no template"
+        ));
     }
     lines.join("\n")
 }

@@ -63,7 +63,8 @@ async fn ls_and_show_print_each_item_with_its_reason() {
     let (poison, stranger) = (line(POISON), line(STRANGER));
     assert!(poison.contains("  unfit: ") && poison.contains("displayName"), "{poison}");
     assert!(!poison.contains("dismiss"), "{poison}");
-    assert!(stranger.contains("  unknown-key: ") && stranger.ends_with("only by `cairn quarantine dismiss`)"));
+    let cleared = "(cleared only by the delete of its item or by `cairn quarantine dismiss`)";
+    assert!(stranger.contains("  unknown-key: ") && stranger.ends_with(cleared), "{stranger}");
 
     let objects: Vec<Value> =
         printed(&cairn, &["ls", "--json"]).await.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

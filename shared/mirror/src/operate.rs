@@ -55,8 +55,8 @@ pub async fn stale(
     stream::iter(compared).buffered(CONCURRENCY).try_collect().await
 }
 
-/// Clears a marker that is stale or that no write clears. Any other marker is kept, since without it an item that
-/// search lacks would not be listed in quarantine.
+/// Clears a marker that is stale or that no update of its item clears. Any other marker is kept, since without it an
+/// item that search lacks would not be listed in quarantine.
 pub async fn dismiss(
     system: &'static System,
     engines: &Engines,

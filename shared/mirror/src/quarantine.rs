@@ -133,12 +133,18 @@ impl Marker {
         OpenMarker { rev: self.rev, since: self.since }
     }
 
-    /// Whether a later write of its item clears the marker. Other markers stay until an operator dismisses them.
+    /// Whether a later write of its item clears the marker.
     pub const fn is_cleared_by_writes(&self) -> bool {
         match (&self.subject, self.code) {
             (Subject::Record(_), _) | (_, Code::UnknownKey | Code::KeyTooLong | Code::RevisionsExhausted) => false,
             (Subject::Item { .. }, _) => true,
         }
+    }
+
+    /// Whether only the delete of its item clears the marker, since the key can have no document. A marker that neither a
+    /// write nor a delete clears stays until an operator dismisses it.
+    pub const fn is_cleared_by_delete_alone(&self) -> bool {
+        matches!((&self.subject, self.code), (Subject::Item { .. }, Code::UnknownKey | Code::KeyTooLong))
     }
 }
 
@@ -177,6 +183,22 @@ fn sha256(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn marker_of_a_key_that_can_have_no_document_is_cleared_by_the_delete_alone() {
+        let item = Subject::Item { table: "trees".to_owned(), key: Key::new("a", "b") };
+        let cleared = |subject: &Subject, code| {
+            let (reason, object) = (String::new(), String::new());
+            let marker = Marker { subject: subject.clone(), rev: 0, code, reason, object, since: 0 };
+            (marker.is_cleared_by_writes(), marker.is_cleared_by_delete_alone())
+        };
+        assert_eq!(cleared(&item, Code::Unfit), (true, false));
+        for code in [Code::UnknownKey, Code::KeyTooLong] {
+            assert_eq!(cleared(&item, code), (false, true), "{code:?}");
+        }
+        assert_eq!(cleared(&item, Code::RevisionsExhausted), (false, false));
+        assert_eq!(cleared(&Subject::record("{}"), Code::UnknownRecord), (false, false));
+    }
 
     #[test]
     fn subjects_of_different_keys_have_different_names() {

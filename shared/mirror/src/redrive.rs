@@ -53,7 +53,7 @@ pub struct Redriven {
     pub unreadable: usize,
     /// The name of one of them.
     pub unreadable_object: Option<String>,
-    /// The number of entries of the quarantine that no repair clears, but only their dismissal.
+    /// The number of entries of the quarantine that no repair clears, but only their dismissal or the delete of the item.
     pub unrepairable: usize,
     /// The results of repairs, one for each key and generation.
     pub repairs: Repairs,
