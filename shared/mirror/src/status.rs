@@ -3,7 +3,7 @@
 use table::Engines;
 use table::schema::System;
 
-use crate::audit::{LastAudit, last_full_audit};
+use crate::audit::{LastAudit, last_full_audit, overdue_hours};
 use crate::engines::{DynamoState, OpenSearchIndex};
 use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::{Heartbeat, UNKNOWN_TABLE};
@@ -53,7 +53,7 @@ pub enum StatusWord {
     Poisoned,
     /// The last full audit has left differences, or shapes whose objects do not exist.
     Differs,
-    /// The last full audit ended more than 26 hours ago.
+    /// The last full audit ended more than 26 hours ago, and the next one has not begun.
     Unaudited,
     Ok,
 }
@@ -113,9 +113,12 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
         }
         Some(generations) => of_indexes(system, engines, &state, generations, mapping).await?,
     };
-    let audit = match generations.as_ref().and_then(|generations| generations.of(Phase::Serving)) {
-        Some(serving) => last_full_audit(&state, system, serving).await?,
-        None => LastAudit::default(),
+    let (audit, overdue) = match generations.as_ref().and_then(|generations| generations.of(Phase::Serving)) {
+        Some(serving) => {
+            let audit = last_full_audit(&state, system, serving).await?;
+            (audit, overdue_hours(&state, serving, &audit, engines.clock.micros()).await?)
+        }
+        None => (LastAudit::default(), None),
     };
     let trouble = trouble
         .or_else(|| slowest.map(|(age, heartbeat)| (StatusWord::Lagging, lagging(age, heartbeat))))
@@ -124,21 +127,22 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
                 .then(|| (StatusWord::GivenUp, format!("{} of records that Lambda gave up", many(given_up, "object"))))
         })
         .or_else(|| (markers > 0).then(|| (StatusWord::Poisoned, format!("{} in quarantine", many(markers, "entry")))))
-        .or_else(|| of_audit(system, audit, engines.clock.micros()));
+        .or_else(|| of_audit(system, audit, overdue));
     let (word, reason) = trouble.map_or((StatusWord::Ok, None), |(word, reason)| (word, Some(reason)));
     let lag = slowest.map(|(age, _)| age);
     Ok(Status { word, reason, generations, markers, given_up, lag, audited: audit.started, left: audit.left })
 }
 
-/// Returns what is not as it should be with the last full audit of the index that serves. A new index was not audited yet.
-fn of_audit(system: &System, audit: LastAudit, now_micros: i64) -> Option<(StatusWord, String)> {
+/// Returns what is not as it should be with the last full audit of the index that serves. `overdue` are the hours since its
+/// end, if the next one is overdue.
+fn of_audit(system: &System, audit: LastAudit, overdue: Option<i64>) -> Option<(StatusWord, String)> {
     let system = system.name;
     if audit.left > 0 {
         let left = many(usize::try_from(audit.left).unwrap_or(MAX_STATUS_COUNT), "finding");
         let reason = format!("the last audit has left {left}: `cairn audit {system} --last` prints what differs");
         return Some((StatusWord::Differs, reason));
     }
-    let hours = audit.overdue_hours(now_micros)?;
+    let hours = overdue?;
     Some((StatusWord::Unaudited, format!("the last audit ended {hours} hours ago: `cairn audit {system}`")))
 }
 
@@ -253,12 +257,16 @@ mod tests {
     use crate::simulation::toy::TOY;
 
     #[test]
-    fn audit_that_left_findings_differs_and_a_new_index_is_ok() {
-        let word = |audit| of_audit(&TOY, audit, i64::MAX).map(|(word, reason)| (word.name(), reason));
+    fn audit_that_left_findings_differs_and_one_that_is_not_overdue_is_ok() {
+        let word = |audit| of_audit(&TOY, audit, None).map(|(word, reason)| (word.name(), reason));
         let left = "the last audit has left 2 findings: `cairn audit toy --last` prints what differs".to_owned();
         assert_eq!(word(LastAudit { left: 2, ..LastAudit::default() }), Some(("differs", left)));
-        // The index of a new system.
         assert_eq!(word(LastAudit::default()), None);
+        let overdue = of_audit(&TOY, LastAudit::default(), Some(27)).unwrap();
+        assert_eq!(
+            (overdue.0, &*overdue.1),
+            (StatusWord::Unaudited, "the last audit ended 27 hours ago: `cairn audit toy`")
+        );
     }
 
     #[test]

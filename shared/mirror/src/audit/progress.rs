@@ -100,6 +100,11 @@ impl AuditProgress {
         let (started, full, repairs) = (self.started, self.only.is_none(), self.repairs);
         self.tables.entry(name.to_owned()).or_insert_with(|| TableAudit::new(name, started, full, repairs))
     }
+
+    /// Whether the audit is under way, or was until a short time ago.
+    pub(super) fn is_under_way(&self, now_micros: i64) -> bool {
+        self.phase != AuditPhase::Finished && now_micros < after(self.saved, SILENCE)
+    }
 }
 
 impl Cursor {
@@ -127,9 +132,7 @@ impl<P: Ports> Notes<'_, P> {
     /// Whether an audit is under way, or was until a short time ago.
     pub(super) async fn is_under_way(&self) -> Result<bool, Fault> {
         let SavedProgress { progress, .. } = self.progress().await?;
-        let now = self.ports.time().micros();
-        Ok(progress
-            .is_some_and(|progress| progress.phase != AuditPhase::Finished && now < after(progress.saved, SILENCE)))
+        Ok(progress.is_some_and(|progress| progress.is_under_way(self.ports.time().micros())))
     }
 
     /// Writes the progress, if no other run has done so since the epoch was read.
@@ -191,11 +194,20 @@ fn progress_name(purpose: AuditPurpose) -> String {
     format!("progress#{}", purpose.name())
 }
 
+/// Returns the progress that the audit of a generation for this purpose has last saved.
+pub(super) async fn saved_progress(
+    state: &impl State,
+    generation: &str,
+    purpose: AuditPurpose,
+) -> Result<Option<AuditProgress>, Fault> {
+    let note = state.note(generation, &progress_name(purpose)).await?;
+    Ok(note.and_then(|note| serde_json::from_str(&note.text).ok()))
+}
+
 /// Returns the number of items and documents that the audit of a rebuild has read, as it has last saved its progress.
 /// Returns `None` if no such audit is under way.
 pub(crate) async fn read_by_rebuild_audit(state: &impl State, generation: &str) -> Result<Option<u64>, Fault> {
-    let note = state.note(generation, &progress_name(AuditPurpose::Rebuild)).await?;
-    let progress: Option<AuditProgress> = note.and_then(|note| serde_json::from_str(&note.text).ok());
+    let progress = saved_progress(state, generation, AuditPurpose::Rebuild).await?;
     let under_way = progress.filter(|progress| progress.phase != AuditPhase::Finished);
     Ok(under_way.map(|progress| progress.tables.values().map(|table| table.items + table.documents).sum()))
 }

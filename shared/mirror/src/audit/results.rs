@@ -10,7 +10,7 @@ use web::Audit;
 use super::filled::filled;
 use super::findings::{NO_TABLE, TableAudit};
 use super::options::AuditPurpose;
-use super::progress::Notes;
+use super::progress::{AuditProgress, Notes, saved_progress};
 use super::run::result_name;
 use crate::engines::DynamoState;
 use crate::fill::searchable;
@@ -69,11 +69,24 @@ pub(crate) async fn last_full_audit(
     })
 }
 
+/// Returns the hours since the end of the last full audit of a generation if the next one is overdue.
+pub(crate) async fn overdue_hours(
+    state: &impl State,
+    generation: &Generation,
+    last: &LastAudit,
+    now_micros: i64,
+) -> Result<Option<i64>, Fault> {
+    let next = saved_progress(state, &generation.index, AuditPurpose::Daily).await?;
+    Ok(last.overdue_hours(next.as_ref(), now_micros))
+}
+
 impl LastAudit {
-    /// Returns the hours since its end if the next one is overdue. One that has never ended is not known to be overdue.
-    pub(crate) fn overdue_hours(&self, now_micros: i64) -> Option<i64> {
+    /// Returns the hours since its end if the next one is overdue: one that is under way and began a short time ago is
+    /// not, since a platform on one machine audits only while it runs. Without an earlier one, none is overdue.
+    fn overdue_hours(&self, next: Option<&AuditProgress>, now_micros: i64) -> Option<i64> {
         let ended = self.ended.filter(|ended| is_overdue(*ended, now_micros))?;
-        Some((now_micros - ended) / 3_600_000_000)
+        let is_in_time = |next: &AuditProgress| next.is_under_way(now_micros) && !is_overdue(next.started, now_micros);
+        (!next.is_some_and(is_in_time)).then_some((now_micros - ended) / 3_600_000_000)
     }
 }
 
@@ -148,13 +161,40 @@ fn is_whole(system: &'static System, results: &[TableAudit]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::progress::AuditPhase;
     use super::*;
 
     #[test]
     fn audit_is_overdue_26_hours_after_the_end_of_the_last_one() {
         let hours = |hours: i64| hours * 3_600_000_000;
         let last = LastAudit { ended: Some(hours(1)), ..LastAudit::default() };
-        assert_eq!((last.overdue_hours(hours(27) - 1), last.overdue_hours(hours(27))), (None, Some(26)));
-        assert_eq!(LastAudit::default().overdue_hours(hours(100)), None);
+        assert_eq!((last.overdue_hours(None, hours(27) - 1), last.overdue_hours(None, hours(27))), (None, Some(26)));
+        assert_eq!(LastAudit::default().overdue_hours(None, hours(100)), None);
+    }
+
+    #[test]
+    fn audit_that_is_under_way_is_overdue_26_hours_after_its_start_or_once_it_is_silent() {
+        let hours = |hours: i64| hours * 3_600_000_000;
+        let last = LastAudit { ended: Some(hours(1)), ..LastAudit::default() };
+        let overdue = |started: i64, saved: i64, phase: AuditPhase| {
+            let next = AuditProgress {
+                started: hours(started),
+                repairs: true,
+                only: None,
+                phase,
+                slot: None,
+                buckets: None,
+                compared: Vec::new(),
+                saved: hours(saved),
+                tables: BTreeMap::new(),
+            };
+            last.overdue_hours(Some(&next), hours(50))
+        };
+        let phase = AuditPhase::DigestDocuments { after: None };
+        assert_eq!(overdue(25, 50, phase.clone()), None);
+        assert_eq!((overdue(24, 50, phase.clone()), overdue(25, 49, phase)), (Some(49), Some(49)));
+        assert_eq!(overdue(1, 1, AuditPhase::Finished), Some(49));
     }
 }
