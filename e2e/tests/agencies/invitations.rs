@@ -204,7 +204,7 @@ async fn replaced_invitation_gives_the_new_role() {
     let invited = |role: &str| json!({ "address": "eve@example.org", "role": role });
     for round in 0..20 {
         stage.ann.post(INVITATIONS, invited("admin")).await.is(201);
-        let (accept, (revoke, anew)) = join!(async { eve.post(ACCEPT, json!({})).await }, async {
+        let (accept, (revoke, again)) = join!(async { eve.post(ACCEPT, json!({})).await }, async {
             let revoke = stage.ann.delete(&path).await;
             (revoke, stage.ann.post(INVITATIONS, invited("member")).await)
         });
@@ -212,7 +212,7 @@ async fn replaced_invitation_gives_the_new_role() {
         assert_eq!(accept.status == 201, member.status == 200, "round {round}");
         if member.status == 200 {
             let role = if revoke.status == 204 { "member" } else { "admin" };
-            assert_eq!(member.text("role"), role, "round {round}: {} {}", revoke.told(), anew.told());
+            assert_eq!(member.text("role"), role, "round {round}: {} {}", revoke.told(), again.told());
             stage.ann.delete("/agencies/n/members/idp:eve").await.is(204);
         }
         if stage.ann.get(&path).await.is(200).text("status") == "pending" {

@@ -24,7 +24,7 @@ tests! { agency_races:
     same_idempotency_key_at_once_creates_one_invitation,
     invitation_revoked_during_acceptance_is_not_accepted,
     removal_during_acceptance_refuses_the_acceptance,
-    member_removed_and_invited_anew_during_acceptance_joins,
+    member_removed_and_invited_again_during_acceptance_joins,
     two_invitations_to_one_address_at_once_create_one,
     address_of_a_person_who_joins_meanwhile_is_not_invited,
     two_status_changes_at_once_both_succeed,
@@ -216,7 +216,7 @@ async fn removal_during_acceptance_refuses_the_acceptance() {
     stage.adds_up().await;
 }
 
-async fn member_removed_and_invited_anew_during_acceptance_joins() {
+async fn member_removed_and_invited_again_during_acceptance_joins() {
     let stage = Stage::new().await;
     stage.ann.post(INVITATIONS, invitation("bob@example.org")).await.is(201);
     let detour = Detour::holding(&stage, WRITES, 0..1).await;

@@ -46,8 +46,8 @@ pub async fn lag(system: &'static System, engines: &Engines) -> Result<Lags, Fau
     };
     let now = engines.clock.micros() / 1000;
     // No later batch replaces the heartbeat of a failure without a table.
-    let tells = |heartbeat: &Heartbeat| heartbeat.table != UNKNOWN_TABLE || heartbeat.lag(now).is_some();
-    let tables = heartbeats.into_iter().filter(tells).map(|heartbeat| Lag::new(heartbeat, newest, now));
+    let is_current = |heartbeat: &Heartbeat| heartbeat.table != UNKNOWN_TABLE || heartbeat.lag(now).is_some();
+    let tables = heartbeats.into_iter().filter(is_current).map(|heartbeat| Lag::new(heartbeat, newest, now));
     Ok(Lags { tables: tables.collect(), search })
 }
 

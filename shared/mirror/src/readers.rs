@@ -14,7 +14,7 @@ pub(crate) async fn wrong_readers_alias(
     index: &OpenSearchIndex<'_>,
     config: &Generations,
 ) -> Result<Option<String>, Fault> {
-    let Some(wrong) = difference(config, &index.named(&config.alias).await?) else { return Ok(None) };
+    let Some(wrong) = difference(config, &index.indexes_of_alias(&config.alias).await?) else { return Ok(None) };
     // A command may have moved the alias since the config item was read.
     let present = state.generations().await?;
     let is_present = present.is_some_and(|present| present.epoch == config.epoch);
@@ -60,7 +60,7 @@ mod tests {
         Generations { written: written.collect(), ..Generations::none("toy") }
     }
 
-    fn named(indexes: &[&str], is_filtered: bool) -> Vec<AliasedIndex> {
+    fn aliased(indexes: &[&str], is_filtered: bool) -> Vec<AliasedIndex> {
         indexes.iter().map(|index| AliasedIndex { index: (*index).to_owned(), is_filtered }).collect()
     }
 
@@ -73,13 +73,13 @@ mod tests {
             (&["toy-2"], Some("the readers' alias toy names toy-2 instead of toy-1")),
             (&["toy-1", "toy-2"], Some("the readers' alias toy names toy-1 and toy-2 instead of toy-1")),
         ] {
-            assert_eq!(difference(&alone, &named(indexes, true)).as_deref(), expected);
+            assert_eq!(difference(&alone, &aliased(indexes, true)).as_deref(), expected);
         }
-        let unfiltered = difference(&alone, &named(&["toy-1"], false)).unwrap();
+        let unfiltered = difference(&alone, &aliased(&["toy-1"], false)).unwrap();
         assert!(unfiltered.contains("has no filter"), "{unfiltered}");
         assert_eq!(remedy(&alone), "start");
         let kept = config(&[Phase::Kept, Phase::Serving]);
-        assert!(difference(&kept, &named(&["toy-1"], true)).is_some());
+        assert!(difference(&kept, &aliased(&["toy-1"], true)).is_some());
         assert_eq!(remedy(&kept), "finish");
     }
 
@@ -87,9 +87,9 @@ mod tests {
     fn readers_alias_may_name_the_index_that_is_about_to_serve() {
         let advancing = config(&[Phase::Serving, Phase::Audited]);
         for indexes in [&["toy-1"][..], &["toy-2"], &["toy-1", "toy-2"]] {
-            assert_eq!(difference(&advancing, &named(indexes, true)), None);
+            assert_eq!(difference(&advancing, &aliased(indexes, true)), None);
         }
-        assert!(difference(&advancing, &named(&["toy-3"], true)).is_some());
+        assert!(difference(&advancing, &aliased(&["toy-3"], true)).is_some());
         assert_eq!(difference(&config(&[Phase::Filling]), &[]), None);
     }
 }

@@ -12,8 +12,8 @@ use crate::ports::{Fault, Items, Page, Ports, Segment};
 use crate::repair::{item_to_repair, keep_reason, repair_documents, writable_generations};
 use crate::report::RepairOutcome;
 
-/// The number of items that are repaired at a time. They must be repaired before their data is too old.
-const REPAIRED: usize = 250;
+/// The maximum number of items that are repaired at a time. They must be repaired before their data is too old.
+const MAX_REPAIRED_AT_ONCE: usize = 250;
 
 /// The result of the repair of an entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,7 +81,7 @@ async fn repair_segment<P: Ports, D: Documents>(
         let keys = items.iter().filter_map(|item| item.image().ok()?.key(table).ok());
         let keys = keys.filter(|key| table.entity_of(key).is_some_and(|of| of.name == entity));
         let keys: Vec<Key> = keys.collect();
-        for keys in keys.chunks(REPAIRED) {
+        for keys in keys.chunks(MAX_REPAIRED_AT_ONCE) {
             let groups = keys.iter().filter_map(|key| item_to_repair(table, key)).collect();
             // The generations are read each time, since a scan may take longer than a rebuild.
             let generations = writable_generations(ports, documents).await?;

@@ -18,7 +18,7 @@ pub struct ObjectFailures<'e> {
 const ENGINE: &str = "s3";
 
 /// The first bytes of an object, in which Lambda names the function.
-const START: &str = "bytes=0-4095";
+const FIRST_BYTES: &str = "bytes=0-4095";
 
 impl<'e> ObjectFailures<'e> {
     pub fn new(engines: &'e Engines, system: &System) -> Self {
@@ -27,7 +27,7 @@ impl<'e> ObjectFailures<'e> {
 
     /// Reads the first bytes of an object. Returns `None` if it does not exist.
     pub(crate) async fn read_start(&self, name: &str) -> Result<Option<Bytes>, Fault> {
-        self.get(name, Some(START)).await
+        self.get(name, Some(FIRST_BYTES)).await
     }
 
     async fn get(&self, name: &str, range: Option<&str>) -> Result<Option<Bytes>, Fault> {

@@ -64,7 +64,7 @@ impl<'e> OpenSearchIndex<'e> {
     }
 
     /// Returns the indexes that an alias names.
-    pub(crate) async fn named(&self, alias: &str) -> Result<Vec<AliasedIndex>, Fault> {
+    pub(crate) async fn indexes_of_alias(&self, alias: &str) -> Result<Vec<AliasedIndex>, Fault> {
         let (status, holders) = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200, 404]).await?;
         let holders = holders.as_object().filter(|_| status == 200).into_iter().flatten();
         let filter = |holder: &Value| holder.get("aliases")?.get(alias)?.get("filter").cloned();
@@ -75,7 +75,7 @@ impl<'e> OpenSearchIndex<'e> {
 
     /// Whether an alias names this index.
     async fn names(&self, alias: &str, index: &str) -> Result<bool, Fault> {
-        Ok(self.named(alias).await?.iter().any(|named| named.index == index))
+        Ok(self.indexes_of_alias(alias).await?.iter().any(|named| named.index == index))
     }
 
     /// Returns the number of documents and tombstones.
@@ -340,7 +340,7 @@ impl Index for OpenSearchIndex<'_> {
     async fn serve(&self, alias: &str, index: &str) -> Result<(), Fault> {
         let path = |index: &str| format!("/{index}/_alias/{alias}");
         self.json(Method::Put, &path(index), Some(&json!({ "filter": visible() })), &[200]).await?;
-        for other in self.named(alias).await?.iter().filter(|named| named.index != index) {
+        for other in self.indexes_of_alias(alias).await?.iter().filter(|named| named.index != index) {
             // A concurrent call may have removed it already.
             self.json(Method::Delete, &path(&other.index), None, &[200, 404]).await?;
         }
@@ -348,7 +348,7 @@ impl Index for OpenSearchIndex<'_> {
     }
 
     async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
-        let named = self.named(alias).await?;
+        let named = self.indexes_of_alias(alias).await?;
         let removed = named.iter().filter(|named| named.index != index);
         let removed = removed.map(|named| json!({ "remove": { "index": named.index, "alias": alias } }));
         self.change_aliases(std::iter::once(added(alias, index)).chain(removed).collect()).await
