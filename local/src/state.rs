@@ -182,7 +182,9 @@ fn unless_missing(result: std::io::Result<()>) -> std::io::Result<()> {
     }
 }
 
+/// Creates a folder that only its owner can read. Folders above it that are missing get the usual mode.
 fn create_private(folder: &Path) -> std::io::Result<()> {
+    folder.parent().map_or(Ok(()), std::fs::create_dir_all)?;
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -367,9 +369,12 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
 
         let folder = tempfile::tempdir().unwrap();
-        let state = folder.path().join("state");
+        let (usual, above) = (folder.path().join("usual"), folder.path().join("above"));
+        std::fs::create_dir(&usual).unwrap();
+        let state = above.join("state");
         State::open(&state).unwrap();
-        assert_eq!(std::fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);
+        let mode = |folder: &Path| std::fs::metadata(folder).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&state), mode(&above)), (0o700, mode(&usual)));
     }
 
     #[cfg(unix)]
