@@ -116,8 +116,7 @@ impl Local {
                 loaded = sample_data::load(&platform, SampleSize::Small, &progress) => loaded,
                 death = platform.died() => Err(Failure::new(death)),
                 () = signals.next() => {
-                    platform.stop().await;
-                    return Ok(ExitCode::SUCCESS);
+                    return stop(platform, &mut signals).await.map(|()| ExitCode::SUCCESS);
                 }
             };
             show.clear();
@@ -128,7 +127,7 @@ impl Local {
         let tokens = self.keep_tokens(&platform)?;
         if let Err(error) = self.print_ready(&platform, &tokens, &mut io::stdout()) {
             drop(running);
-            platform.stop().await;
+            stop(platform, &mut signals).await?;
             return closed_pipe(&error);
         }
 
@@ -149,10 +148,7 @@ impl Local {
             return Err(Failure::new(death));
         }
         eprintln!("Stopping after the requests in progress. Press Ctrl-C again to stop at once.");
-        tokio::select! {
-            () = platform.stop() => Ok(ExitCode::SUCCESS),
-            () = signals.next() => Err(Failure::new("Stopped at once.")),
-        }
+        stop(platform, &mut signals).await.map(|()| ExitCode::SUCCESS)
     }
 
     fn reset(&self) -> Result<ExitCode, Failure> {
@@ -206,6 +202,14 @@ impl Local {
             writeln!(out, "{line}")?;
         }
         writeln!(out, "ready {}", platform.url)
+    }
+}
+
+/// Stops the platform after the requests in progress, or at once at the next signal.
+async fn stop(platform: Platform, signals: &mut StopSignals) -> Result<(), Failure> {
+    tokio::select! {
+        () = platform.stop() => Ok(()),
+        () = signals.next() => Err(Failure::new("Stopped at once.")),
     }
 }
 
