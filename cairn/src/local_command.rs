@@ -12,6 +12,7 @@ use local::platform::EVENT_LOG;
 use local::sample::PEOPLE;
 use local::search::Choice;
 use local::source::Settings;
+use local::state::Reset;
 use local::{Dynamodb, Options, Platform, systems};
 use table::Clock;
 use table::config::{Issuer, LEASE};
@@ -153,12 +154,12 @@ impl Local {
 
     fn reset(&self) -> Result<ExitCode, Failure> {
         let folder = &self.state.folder;
-        let was_there = local::state::reset(folder)?;
+        let reset = local::state::reset(folder)?;
         let folder = folder.display();
-        let said = if was_there {
-            writeln!(io::stdout(), "The state folder `{folder}` was deleted.")
-        } else {
-            writeln!(io::stdout(), "There is no state folder `{folder}`.")
+        let said = match reset {
+            Reset::Absent => writeln!(io::stdout(), "There is no state folder `{folder}`."),
+            Reset::Deleted => writeln!(io::stdout(), "The state folder `{folder}` was deleted."),
+            Reset::Emptied => writeln!(io::stdout(), "The state folder `{folder}`, a link, was emptied."),
         };
         said.map_or_else(|error| closed_pipe(&error), |()| Ok(ExitCode::SUCCESS))
     }

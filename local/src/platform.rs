@@ -213,6 +213,9 @@ impl Platform {
     pub async fn start(options: Options, progress: &Progress) -> Result<Self, StartError> {
         // A platform that runs on the same folder usually has the port, too.
         let mut state = State::open(&options.state)?;
+        if state.has_completed_reset() {
+            progress.note(format!("An interrupted reset of `{}` was completed.", options.state.display()));
+        }
         state.check_tables(options.dynamodb.name())?;
         let listener = listen(options.port).await?;
         let identity = Identity::open(&options.state)?;

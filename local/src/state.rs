@@ -1,5 +1,6 @@
 //! The state folder of a platform, with its data, checkpoints, keys and logs.
 
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ use crate::error::StartError;
 pub struct State {
     folder: PathBuf,
     about: About,
+    /// Whether the folder was being deleted by a reset that was interrupted.
+    has_completed_reset: bool,
     _lock: File,
 }
 
@@ -39,6 +42,22 @@ const PARTIAL: &str = "state.partial";
 /// The metadata of a folder that is being deleted.
 const DELETED: &str = "state.deleted";
 
+/// What a reset did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reset {
+    /// There was no folder.
+    Absent,
+    Deleted,
+    /// The folder is empty. It stays, since a link leads to it.
+    Emptied,
+}
+
+impl About {
+    fn new() -> Self {
+        Self { version: VERSION, search: None, is_filling: false, dynamodb: None }
+    }
+}
+
 impl State {
     /// Opens the folder, or creates one that only its owner can read.
     pub fn open(folder: &Path) -> Result<Self, StartError> {
@@ -50,17 +69,18 @@ impl State {
         }
         create_private(folder).map_err(|error| StartError::folder(folder, error))?;
         let lock = lock(folder)?;
-        if folder.join(DELETED).exists() {
-            delete_contents(folder).map_err(|error| StartError::folder(folder, error))?;
-        }
-        let about = match std::fs::read(folder.join(ABOUT)) {
-            Ok(text) => about(folder, &text)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                About { version: VERSION, search: None, is_filling: false, dynamodb: None }
+        let (about, has_completed_reset) = match std::fs::read(folder.join(ABOUT)) {
+            Ok(text) => {
+                let about = about(folder, &text)?;
+                // A copy over a folder whose deletion was interrupted makes it whole again.
+                unless_missing(std::fs::remove_file(folder.join(DELETED)))
+                    .map_err(|error| StartError::folder(folder, error))?;
+                (about, false)
             }
+            Err(error) if error.kind() == ErrorKind::NotFound => (About::new(), complete_reset(folder)?),
             Err(error) => return Err(StartError::folder(folder, error)),
         };
-        let state = Self { folder: folder.to_owned(), about, _lock: lock };
+        let state = Self { folder: folder.to_owned(), about, has_completed_reset, _lock: lock };
         state.keep_about()?;
         // A platform that was killed has left it.
         let running = state.path(RUNNING);
@@ -70,6 +90,11 @@ impl State {
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
+    }
+
+    /// Whether a reset was interrupted, so that the start has deleted the rest of the folder.
+    pub fn has_completed_reset(&self) -> bool {
+        self.has_completed_reset
     }
 
     /// Returns the log file of an engine.
@@ -139,39 +164,51 @@ pub fn is_locked(folder: &Path) -> bool {
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// Deletes a state folder, and returns whether there was one. Refuses any other folder. If `folder` is a link, the folder
-/// to which it leads stays, empty.
-pub fn reset(folder: &Path) -> Result<bool, StartError> {
+/// Deletes a state folder. Refuses any other folder.
+pub fn reset(folder: &Path) -> Result<Reset, StartError> {
+    reset_by(folder, remove)
+}
+
+/// Deletes a state folder, each of its entries by `remove`.
+fn reset_by(folder: &Path, remove: impl Fn(&Path) -> std::io::Result<()>) -> Result<Reset, StartError> {
     if !folder.exists() {
-        return Ok(false);
+        return Ok(Reset::Absent);
     }
     let _lock = lock(folder)?;
     // Without the slash at its end, which would name the folder to which the link leads.
     let is_link = folder.components().collect::<PathBuf>().is_symlink();
     let folder = &folder.canonicalize().map_err(|error| StartError::folder(folder, error))?;
     unless_missing(std::fs::rename(folder.join(ABOUT), folder.join(DELETED)))
-        .and_then(|()| delete_contents(folder))
+        .and_then(|()| delete_contents(folder, remove))
         .and_then(|()| std::fs::remove_file(folder.join(LOCK)))
         .and_then(|()| if is_link { Ok(()) } else { std::fs::remove_dir(folder) })
         .map_err(|error| StartError::folder(folder, error))?;
-    Ok(true)
+    Ok(if is_link { Reset::Emptied } else { Reset::Deleted })
+}
+
+/// Deletes what an interrupted reset has left, and returns whether there was one.
+fn complete_reset(folder: &Path) -> Result<bool, StartError> {
+    let is_marked = folder.join(DELETED).exists();
+    if is_marked {
+        delete_contents(folder, remove).map_err(|error| StartError::folder(folder, error))?;
+    }
+    Ok(is_marked)
 }
 
 /// Deletes everything in a state folder but its lock. The mark that it is being deleted comes last, so that the next start
 /// or reset completes a deletion that was interrupted.
-fn delete_contents(folder: &Path) -> std::io::Result<()> {
+fn delete_contents(folder: &Path, remove: impl Fn(&Path) -> std::io::Result<()>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_name() == DELETED || entry.file_name() == LOCK {
-            continue;
-        }
-        if entry.file_type()?.is_dir() {
-            std::fs::remove_dir_all(entry.path())?;
-        } else {
-            std::fs::remove_file(entry.path())?;
+        if entry.file_name() != DELETED && entry.file_name() != LOCK {
+            remove(&entry.path())?;
         }
     }
     unless_missing(std::fs::remove_file(folder.join(DELETED)))
+}
+
+fn remove(path: &Path) -> std::io::Result<()> {
+    if path.symlink_metadata()?.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
 }
 
 /// Returns the error of an operation on a file, unless the file does not exist.
@@ -230,29 +267,26 @@ fn about(folder: &Path, text: &[u8]) -> Result<About, StartError> {
 /// Refuses a folder with files of others, so that it is neither filled nor deleted. A start or a reset that was
 /// interrupted may leave a folder without its metadata.
 fn refuse_foreign_folder(folder: &Path) -> Result<(), StartError> {
-    let failed = |error: std::io::Error| StartError::folder(folder, error);
-    if folder.join(ABOUT).exists() || folder.join(DELETED).exists() {
+    // Listed once, since another start may be filling the folder. The lock decides between the two.
+    let names = names(folder).map_err(|error| StartError::folder(folder, error))?;
+    let has = |name: &str| names.iter().any(|own| own == name);
+    let has_lock = is_lock(&folder.join(LOCK));
+    // The mark alone, in a folder with other files, could be of another program.
+    if has(ABOUT) || has(DELETED) && has_lock {
         return Ok(());
     }
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let is_own = match entry.file_name().to_str() {
-            Some(PARTIAL) => true,
-            Some(LOCK) => is_lock(&entry.path()),
-            _ => false,
-        };
-        if !is_own {
-            return Err(StartError::new(
-                format!(
-                    "`{}` is not a state folder of Cairn: it contains `{}`",
-                    folder.display(),
-                    entry.file_name().display()
-                ),
-                "Choose an empty or a new folder with `--state`",
-            ));
-        }
+    let is_own = |name: &OsString| name == PARTIAL || name == DELETED || name == LOCK && has_lock;
+    match names.iter().find(|name| !is_own(name)) {
+        None => Ok(()),
+        Some(foreign) => Err(StartError::new(
+            format!("`{}` is not a state folder of Cairn: it contains `{}`", folder.display(), foreign.display()),
+            "Choose an empty or a new folder with `--state`",
+        )),
     }
-    Ok(())
+}
+
+fn names(folder: &Path) -> std::io::Result<Vec<OsString>> {
+    std::fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
 }
 
 /// Whether a file is a lock of Cairn, which contains the id of a process or, while it is written, nothing.
@@ -297,7 +331,7 @@ mod tests {
 
     #[test]
     fn foreign_folder_is_neither_used_nor_deleted() {
-        for files in [&["thesis.txt"][..], &["thesis.txt", LOCK], &[LOCK]] {
+        for files in [&["thesis.txt"][..], &["thesis.txt", LOCK], &[LOCK], &["thesis.txt", DELETED]] {
             let folder = tempfile::tempdir().unwrap();
             for file in files {
                 std::fs::write(folder.path().join(file), "years of work").unwrap();
@@ -325,7 +359,7 @@ mod tests {
             drop(State::open(folder.path()).unwrap());
             std::fs::remove_file(folder.path().join(ABOUT)).unwrap();
             fill();
-            assert!(reset(folder.path()).unwrap());
+            assert_eq!(reset(folder.path()).unwrap(), Reset::Deleted);
             assert!(!folder.path().exists());
         }
     }
@@ -337,15 +371,32 @@ mod tests {
         let interrupt = || {
             drop(State::open(&state).unwrap());
             std::fs::create_dir_all(state.join("objects/parks")).unwrap();
-            std::fs::rename(state.join(ABOUT), state.join(DELETED)).unwrap();
+            let error = reset_by(&state, |path| {
+                if path.ends_with("objects") { Err(std::io::Error::other("interrupted")) } else { remove(path) }
+            });
+            assert!(error.unwrap_err().happened.contains("interrupted"));
+            assert!(state.join(DELETED).exists() && state.join("objects").exists() && !state.join(ABOUT).exists());
         };
         interrupt();
-        assert!(reset(&state).unwrap());
+        assert_eq!(reset(&state).unwrap(), Reset::Deleted);
         assert!(!state.exists());
-        assert!(!reset(&state).unwrap());
+        assert_eq!(reset(&state).unwrap(), Reset::Absent);
         interrupt();
-        State::open(&state).unwrap();
+        assert!(State::open(&state).unwrap().has_completed_reset());
         assert!(!state.join("objects").exists() && !state.join(DELETED).exists() && state.join(ABOUT).exists());
+        assert!(!State::open(&state).unwrap().has_completed_reset());
+    }
+
+    #[test]
+    fn backup_over_an_interrupted_reset_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(State::open(folder.path()).unwrap());
+        let backup = folder.path().join("dynamodb.sqlite");
+        std::fs::write(&backup, "restored").unwrap();
+        std::fs::copy(folder.path().join(ABOUT), folder.path().join(DELETED)).unwrap();
+        assert!(!State::open(folder.path()).unwrap().has_completed_reset());
+        assert_eq!(std::fs::read_to_string(&backup).unwrap(), "restored");
+        assert!(!folder.path().join(DELETED).exists());
     }
 
     #[cfg(unix)]
@@ -358,7 +409,7 @@ mod tests {
         for path in [link.clone(), link.join("")] {
             drop(State::open(&path).unwrap());
             std::fs::write(data.join("dynamodb.sqlite"), "").unwrap();
-            assert!(reset(&path).unwrap());
+            assert_eq!(reset(&path).unwrap(), Reset::Emptied);
             assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0);
         }
     }
