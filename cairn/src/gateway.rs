@@ -7,6 +7,7 @@ use local::Progress;
 use reqwest::{Client, RequestBuilder, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use table::no_answer;
 
 use crate::failure::Failure;
 use crate::retrying::Retrying;
@@ -25,14 +26,17 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client waits for a response. The gateway itself answers within 30 s.
 const TIMEOUT: Duration = Duration::from_secs(40);
 
-/// How long a file may be on its way.
+/// The timeout of an upload.
 const UPLOAD_TIMEOUT: Duration = Duration::from_mins(30);
 
-/// How long a read is tried again while it is throttled or the server is unavailable.
-const PATIENCE: Duration = Duration::from_mins(5);
+/// How long a read is retried while it is throttled or the server is unavailable.
+const MAX_RETRY_TIME: Duration = Duration::from_mins(5);
 
-/// The wait before a read is tried again, unless the server says how long.
+/// The wait before a read is retried, unless the server says how long.
 const RETRY: Duration = Duration::from_secs(2);
+
+/// The shortest wait, also if the server says `Retry-After: 0`.
+const MIN_WAIT: Duration = Duration::from_millis(100);
 
 /// A request that failed.
 struct Unsuccessful {
@@ -50,7 +54,7 @@ impl Gateway {
     /// Sends JSON once, and returns the response.
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Failure> {
         let request = self.client.post(format!("{}{path}", self.url)).bearer_auth(&self.token).json(body);
-        let sent = send("The gateway", request.timeout(TIMEOUT)).await;
+        let sent = send("the gateway", request.timeout(TIMEOUT)).await;
         parse(&sent.map_err(|unsuccessful| unsuccessful.failure)?)
     }
 
@@ -64,20 +68,24 @@ impl Gateway {
         send("S3", request).await.map(drop).map_err(|unsuccessful| unsuccessful.failure)
     }
 
-    /// Reads a path, again and again while the gateway is unavailable.
+    /// Reads a path, and retries while the gateway is unavailable.
     pub async fn get<T: DeserializeOwned>(&self, path: &str, progress: &Progress) -> Result<T, Failure> {
         let request = || self.client.get(format!("{}{path}", self.url)).bearer_auth(&self.token);
-        parse(&patiently("The gateway", request, progress).await?)
+        parse(&read_with_retries("the gateway", request, progress).await?)
     }
 
-    /// Reads what a signed link leads to, again and again while S3 is unavailable.
+    /// Reads the object of a signed link, and retries while S3 is unavailable.
     pub async fn follow<T: DeserializeOwned>(&self, link: &str, progress: &Progress) -> Result<T, Failure> {
-        parse(&patiently("S3", || self.client.get(link), progress).await?)
+        parse(&read_with_retries("S3", || self.client.get(link), progress).await?)
     }
 }
 
-async fn patiently(server: &str, request: impl Fn() -> RequestBuilder, progress: &Progress) -> Result<String, Failure> {
-    let end = Instant::now() + PATIENCE;
+async fn read_with_retries(
+    server: &str,
+    request: impl Fn() -> RequestBuilder,
+    progress: &Progress,
+) -> Result<String, Failure> {
+    let end = Instant::now() + MAX_RETRY_TIME;
     let retrying = Retrying::new(progress.clone());
     loop {
         let Unsuccessful { failure, retry } = match send(server, request().timeout(TIMEOUT)).await {
@@ -93,22 +101,23 @@ async fn patiently(server: &str, request: impl Fn() -> RequestBuilder, progress:
 
 /// Sends a request, and returns the body of a successful response.
 async fn send(server: &str, request: RequestBuilder) -> Result<String, Unsuccessful> {
-    let silent = |error: reqwest::Error| {
-        let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+    let unanswered = |error: reqwest::Error| {
         // No attempt succeeds with a URL that is not valid.
         let retry = (!error.is_builder()).then_some(RETRY);
-        Unsuccessful { failure: Failure::new(format!("{server} did not answer: {reason}")), retry }
+        // A signed link is a secret.
+        let reason = no_answer::describe(&error.without_url());
+        Unsuccessful { failure: Failure::new(format!("The request to {server} failed: {reason}")), retry }
     };
-    let response = request.send().await.map_err(silent)?;
+    let response = request.send().await.map_err(unanswered)?;
     let status = response.status();
     let retry_after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-    let body = response.text().await.map_err(silent)?;
+    let body = response.text().await.map_err(unanswered)?;
     if status.is_success() {
         return Ok(body);
     }
     let may_succeed = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-    let wait = retry_after.map_or(RETRY, Duration::from_secs);
-    let failure = Failure::new(format!("{server} answered {status}: {}", reason(&body)));
+    let wait = retry_after.map_or(RETRY, Duration::from_secs).max(MIN_WAIT);
+    let failure = Failure::new(format!("The response of {server} was {status}: {}", reason(&body)));
     Err(Unsuccessful { failure, retry: may_succeed.then_some(wait) })
 }
 
@@ -148,7 +157,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn throttled_and_failed_reads_are_tried_again() {
+    async fn throttled_and_failed_reads_are_retried() {
         let heads = &["503 Service Unavailable\r\nretry-after: 0", "429 Too Many Requests\r\nretry-after: 0", "200 OK"];
         let gateway = answering(heads).await;
         let read: Value = gateway.get("/parks/jobs/1", &Progress::silent()).await.unwrap();
@@ -156,10 +165,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn refused_read_is_not_tried_again() {
+    async fn refused_read_is_not_retried() {
         let gateway = answering(&["403 Forbidden", "200 OK"]).await;
         let failure = gateway.get::<Value>("/parks/jobs/1", &Progress::silent()).await.unwrap_err();
-        assert_eq!(failure.to_string(), "The gateway answered 403 Forbidden: {}");
+        assert_eq!(failure.to_string(), "The response of the gateway was 403 Forbidden: {}");
+    }
+
+    #[tokio::test]
+    async fn failed_connection_has_its_reason_without_the_link() {
+        let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+        let request = Client::new().get(format!("http://{closed}/?signature=secret"));
+        let Unsuccessful { failure, retry } = send("S3", request).await.unwrap_err();
+        assert_eq!(failure.to_string(), "The request to S3 failed: it does not respond (connection refused)");
+        assert_eq!(retry, Some(RETRY));
+    }
+
+    #[tokio::test]
+    async fn read_is_not_retried_without_a_pause() {
+        let heads = &["503 Service Unavailable\r\nretry-after: 0", "200 OK"];
+        let (gateway, began) = (answering(heads).await, Instant::now());
+        gateway.get::<Value>("/parks/jobs/1", &Progress::silent()).await.unwrap();
+        assert!(began.elapsed() >= MIN_WAIT);
     }
 
     #[test]

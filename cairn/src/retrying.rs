@@ -31,6 +31,7 @@ impl Retrying {
 }
 
 fn line(reason: &str, left: Duration) -> String {
+    let reason = reason.trim_end_matches('.');
     match left.as_secs().div_ceil(60) {
         1 => format!("{reason}; trying again for a minute"),
         minutes => format!("{reason}; trying again for {minutes} min"),
@@ -60,5 +61,6 @@ mod tests {
         let expected = "search: it does not respond (connection refused); trying again for 90 min";
         assert_eq!(*lines.lock().unwrap(), [expected]);
         assert_eq!(line("search: busy", Duration::from_secs(30)), "search: busy; trying again for a minute");
+        assert_eq!(line("Retry shortly.", Duration::from_secs(90)), "Retry shortly; trying again for 2 min");
     }
 }
