@@ -75,6 +75,10 @@ fn endpoints(folder: &Path) -> Result<Endpoints, Failure> {
             folder.display()
         ))
     };
+    // A platform that was killed leaves the file, which may be of another version.
+    if !local::state::is_locked(folder) {
+        return Err(none());
+    }
     let file = file(folder);
     let text = std::fs::read(&file).map_err(|_| none())?;
     let endpoints: Endpoints = serde_json::from_slice(&text).map_err(|error| {
@@ -83,8 +87,8 @@ fn endpoints(folder: &Path) -> Result<Endpoints, Failure> {
             file.display()
         ))
     })?;
-    // A platform that was killed leaves the file, and another one may listen at its address.
-    if is_listening(&endpoints.gateway) && local::state::is_locked(folder) { Ok(endpoints) } else { Err(none()) }
+    // The next platform has the lock before it deletes the file.
+    if is_listening(&endpoints.gateway) { Ok(endpoints) } else { Err(none()) }
 }
 
 /// Whether a server listens at this address of the machine, `http://127.0.0.1:8080`.
@@ -129,4 +133,24 @@ pub async fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
     }
     let chain = DefaultCredentialsChain::builder().region(Region::new(config.region.clone())).build().await;
     Ok(Engines::signed(config, Clock::system(), SharedCredentialsProvider::new(chain)))
+}
+
+#[cfg(test)]
+mod tests {
+    use local::state::{RUNNING, State};
+
+    use super::*;
+
+    #[test]
+    fn file_of_a_killed_platform_of_another_version_is_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(State::open(folder.path()).unwrap());
+        std::fs::write(folder.path().join(RUNNING), "{}").unwrap();
+        let failure = endpoints(folder.path()).unwrap_err().to_string();
+        assert!(failure.starts_with("No platform runs on"), "{failure}");
+        let _locked = State::open(folder.path()).unwrap();
+        std::fs::write(folder.path().join(RUNNING), "{}").unwrap();
+        let failure = endpoints(folder.path()).unwrap_err().to_string();
+        assert!(failure.contains("a platform of another version"), "{failure}");
+    }
 }
