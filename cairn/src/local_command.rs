@@ -38,6 +38,9 @@ pub struct Local {
     /// The gateway's port on 127.0.0.1; 0 chooses a free one.
     #[arg(long, default_value_t = 8080)]
     port: u16,
+    /// An additional name of this machine in requests to the gateway, such as `host.docker.internal`. May be repeated.
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
     /// The search engine: `opensearch`, `osmem`, or the URL of a running one [default: opensearch, or osmem if Java or
     /// Maven is missing].
     #[arg(long, value_name = "ENGINE")]
@@ -96,6 +99,7 @@ impl Local {
         let sources = Settings { mirror_timeout: Duration::from_secs(self.mirror_timeout), ..Settings::default() };
         let options = Options {
             port: self.port,
+            hosts: self.hosts.clone(),
             sources,
             rebuilds: !self.keep_indexes,
             search: self.search.clone().unwrap_or_default(),

@@ -45,7 +45,7 @@ pub enum ForwardedFor {
     AsSent,
 }
 
-/// What differs between gateways.
+/// The settings of a gateway.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     timeout: Duration,
@@ -68,9 +68,10 @@ impl Gateway {
         Self::with_timeout(TIMEOUT, listener, handle)
     }
 
-    /// Starts a gateway that opens sockets as well.
+    /// Starts a gateway that opens sockets as well, and accepts these names as the `Host`.
     pub fn with_sockets<H, F>(
         listener: TcpListener,
+        hosts: Vec<String>,
         handle: H,
         sockets: Arc<Sockets>,
         forwarded_for: ForwardedFor,
@@ -89,7 +90,7 @@ impl Gateway {
                 answer(handle, request, settings).await
             }
         };
-        Ok(Self { server: Server::start(listener, answer)? })
+        Ok(Self { server: Server::with_hosts(listener, hosts, answer)? })
     }
 
     /// Starts a gateway with another timeout.

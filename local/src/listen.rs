@@ -1,9 +1,10 @@
-//! An HTTP/1.1 server of this machine, with graceful shutdown.
+//! An HTTP/1.1 server for clients on this machine, with graceful shutdown.
 
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -42,9 +43,20 @@ impl Server {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
+        Self::with_hosts(listener, Vec::new(), handle)
+    }
+
+    /// Starts a server that also accepts these names as the `Host`.
+    pub fn with_hosts<H, F, B>(listener: TcpListener, hosts: Vec<String>, handle: H) -> std::io::Result<Self>
+    where
+        H: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+        F: Future<Output = Response<B>> + Send + 'static,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         let address = listener.local_addr()?;
         let (stop, stopped) = watch::channel(false);
-        let accepting = tokio::spawn(accept(listener, handle, stopped));
+        let accepting = tokio::spawn(accept(listener, hosts.into(), handle, stopped));
         Ok(Self { address, stop, accepting })
     }
 
@@ -55,7 +67,7 @@ impl Server {
     }
 }
 
-async fn accept<H, F, B>(listener: TcpListener, handle: H, mut stopped: watch::Receiver<bool>)
+async fn accept<H, F, B>(listener: TcpListener, hosts: Arc<[String]>, handle: H, mut stopped: watch::Receiver<bool>)
 where
     H: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
     F: Future<Output = Response<B>> + Send + 'static,
@@ -70,7 +82,7 @@ where
         };
         match accepted {
             Ok((stream, _)) => {
-                connections.spawn(serve(stream, handle.clone(), stopped.clone()));
+                connections.spawn(serve(stream, Arc::clone(&hosts), handle.clone(), stopped.clone()));
             }
             // Usually too many files are open, and some of them must be closed first.
             Err(error) => {
@@ -84,7 +96,7 @@ where
     let _ = tokio::time::timeout(GRACE_PERIOD, async { while connections.join_next().await.is_some() {} }).await;
 }
 
-async fn serve<H, F, B>(stream: TcpStream, handle: H, mut stopped: watch::Receiver<bool>)
+async fn serve<H, F, B>(stream: TcpStream, hosts: Arc<[String]>, handle: H, mut stopped: watch::Receiver<bool>)
 where
     H: Fn(Request<Incoming>) -> F,
     F: Future<Output = Response<B>>,
@@ -93,7 +105,7 @@ where
 {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request: Request<Incoming>| {
-        let answer = is_local(request.headers()).then(|| handle(request));
+        let answer = is_local(request.headers(), &hosts).then(|| handle(request));
         async move {
             Ok::<_, Infallible>(match answer {
                 Some(answer) => answer.await.map(Either::Left),
@@ -114,18 +126,26 @@ where
     }
 }
 
-/// Whether the `Host` is a name of this machine or an address. Other names can belong to a web page that has let its name
-/// point to this machine ("DNS rebinding") in order to read the responses.
-fn is_local(headers: &HeaderMap) -> bool {
+/// Whether the `Host` is a name of this machine, an address, or one of `hosts`. Other names can belong to a web page that
+/// has let its name point to this machine ("DNS rebinding") in order to read the responses.
+fn is_local(headers: &HeaderMap, hosts: &[String]) -> bool {
     // Browsers always send it.
     let Some(host) = headers.get(header::HOST) else { return true };
     let Ok(host) = Authority::try_from(host.as_bytes()) else { return false };
     let name = host.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
-    name == "localhost" || name.ends_with(".localhost") || name.parse::<IpAddr>().is_ok()
+    // A name with a full stop at its end is the same name.
+    let name = name.strip_suffix('.').unwrap_or(&name);
+    name == "localhost"
+        || name.ends_with(".localhost")
+        || name.parse::<IpAddr>().is_ok()
+        || hosts.iter().any(|host| host.eq_ignore_ascii_case(name))
 }
 
+const FORBIDDEN: &str = "Use `localhost` or `127.0.0.1` as the host. The gateway accepts another name by `cargo local \
+                         --host NAME`.\n";
+
 fn forbidden() -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::from("Use `localhost` or `127.0.0.1` as the host.\n"));
+    let mut response = Response::new(Full::from(FORBIDDEN));
     *response.status_mut() = StatusCode::FORBIDDEN;
     response
 }
@@ -140,13 +160,26 @@ mod tests {
 
     #[test]
     fn only_names_and_addresses_of_machines_are_local() {
-        let is_local = |host: &'static str| is_local(&HeaderMap::from_iter([(header::HOST, host.parse().unwrap())]));
-        for host in ["localhost", "LOCALHOST:8080", "toys.localhost:80", "127.0.0.1:1", "10.0.0.1", "[::1]:8080"] {
+        let hosts = ["Host.docker.internal".to_owned()];
+        let is_local =
+            |host: &'static str| is_local(&HeaderMap::from_iter([(header::HOST, host.parse().unwrap())]), &hosts);
+        for host in [
+            "localhost",
+            "LOCALHOST:8080",
+            "toys.localhost:80",
+            "127.0.0.1:1",
+            "10.0.0.1",
+            "[::1]:8080",
+            "localhost.:80",
+        ] {
+            assert!(is_local(host), "{host}");
+        }
+        for host in ["host.docker.internal", "HOST.docker.internal:8080"] {
             assert!(is_local(host), "{host}");
         }
         for host in ["evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example", "a b"] {
             assert!(!is_local(host), "{host}");
         }
-        assert!(super::is_local(&HeaderMap::new()));
+        assert!(super::is_local(&HeaderMap::new(), &[]));
     }
 }

@@ -128,6 +128,8 @@ pub struct Options {
     pub state: PathBuf,
     /// The gateway's port on 127.0.0.1; 0 chooses a free one.
     pub port: u16,
+    /// Names that the gateway accepts as the `Host`, besides those of this machine.
+    pub hosts: Vec<String>,
     pub search: Choice,
     pub dynamodb: Dynamodb,
     /// Prefix of every table, bucket and index name, so that several platforms can share an engine.
@@ -189,6 +191,7 @@ impl Options {
             systems,
             state: state.into(),
             port: 0,
+            hosts: Vec::new(),
             search: Choice::Best,
             dynamodb: Dynamodb::Dynoxide,
             prefix: String::new(),
@@ -285,7 +288,8 @@ impl Platform {
         let sockets = Sockets::new(&apps, connections, &options.sockets, &settings.without);
         let sockets = Arc::new(sockets);
         let handle = gateway_of(&apps);
-        let gateway = Gateway::with_sockets(listener, handle, Arc::clone(&sockets), options.forwarded_for);
+        let gateway =
+            Gateway::with_sockets(listener, options.hosts, handle, Arc::clone(&sockets), options.forwarded_for);
         let gateway = gateway.map_err(|error| {
             StartError::new(format!("Starting the gateway failed: {error}"), "Check the machine's network settings")
         })?;

@@ -74,7 +74,7 @@ async fn bodies_have_lambdas_limit_and_binary_ones_what_base64_leaves() {
 }
 
 #[tokio::test]
-async fn escapes_of_a_text_count() {
+async fn text_whose_escapes_exceed_the_payload_returns_413() {
     let (_gateway, url) = start().await;
     let client = reqwest::Client::new();
     let send = |quotes: usize| client.post(format!("{url}/echo")).body(vec![b'"'; quotes]).send();
@@ -223,5 +223,6 @@ async fn request_for_another_host_is_refused() {
     for (host, status) in [("evil.example", 403), ("localhost:1", 200), ("toys.localhost", 200)] {
         let answer = client.get(format!("{url}/echo")).header("host", host).send().await.unwrap();
         assert_eq!(answer.status(), status, "{host}");
+        assert_eq!(answer.text().await.unwrap().contains("--host NAME"), status == 403, "{host}");
     }
 }
