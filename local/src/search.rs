@@ -3,6 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::engine::opensearch::{self, Lifetime};
 use crate::engine::osmem;
 use crate::error::StartError;
@@ -101,7 +103,7 @@ async fn start_osmem(tools: &Tools, cache: &Cache, state: &State, progress: &Pro
 async fn existing(url: &str, timeout: Duration, progress: &Progress) -> Result<Search, StartError> {
     progress.started(CONNECTING);
     let ask = async || reqwest::Client::builder().timeout(timeout).build()?.get(url).send().await?.error_for_status();
-    ask().await.map_err(|error| {
+    let answer = ask().await.map_err(|error| {
         let reason = if error.is_timeout() { format!("no response in {timeout:?}") } else { error.to_string() };
         StartError::new(
             format!("Connecting to OpenSearch at {url} failed: {reason}"),
@@ -109,7 +111,14 @@ async fn existing(url: &str, timeout: Duration, progress: &Progress) -> Result<S
         )
     })?;
     progress.finished(CONNECTING, url);
-    Ok(Search { url: url.to_owned(), identity: Some(url.to_owned()), process: None })
+    let cluster = answer.json().await.ok().and_then(|about: Value| cluster(&about));
+    Ok(Search { url: url.to_owned(), identity: Some(cluster.unwrap_or_else(|| url.to_owned())), process: None })
+}
+
+/// Returns the id of a cluster, which is the same at each of its addresses. osmem has a constant in its place, and a
+/// cluster that is being formed has `_na_`; neither has the length of a random id of OpenSearch.
+fn cluster(about: &Value) -> Option<String> {
+    about["cluster_uuid"].as_str().filter(|id| id.len() == 22).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -121,6 +130,13 @@ mod tests {
         assert_eq!("osmem".parse(), Ok(Choice::Osmem));
         assert_eq!("http://127.0.0.1:9200/".parse(), Ok(Choice::Url("http://127.0.0.1:9200".to_owned())));
         assert!("elastic".parse::<Choice>().is_err());
+    }
+
+    #[test]
+    fn cluster_is_known_by_its_random_id_only() {
+        let of = |id: &str| cluster(&serde_json::json!({ "cluster_uuid": id }));
+        assert_eq!(of("jn3sUPJ5Rf2YcsFAhzWVvQ").as_deref(), Some("jn3sUPJ5Rf2YcsFAhzWVvQ"));
+        assert_eq!((of("osmem-cluster"), of("_na_"), cluster(&Value::Null)), (None, None, None));
     }
 
     #[tokio::test]

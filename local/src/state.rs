@@ -1,5 +1,6 @@
 //! The state folder of a platform, with its data, checkpoints, keys and logs.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
@@ -25,6 +26,9 @@ struct About {
     version: u32,
     /// The search engine to which the checkpoints refer.
     search: Option<String>,
+    /// The search engines before it, which may still have indexes of this folder.
+    #[serde(default)]
+    earlier: BTreeSet<String>,
     /// Whether the indexes in the search engine may be incomplete.
     #[serde(default)]
     is_filling: bool,
@@ -54,7 +58,7 @@ pub enum Reset {
 
 impl About {
     fn new() -> Self {
-        Self { version: VERSION, search: None, is_filling: false, dynamodb: None }
+        Self { version: VERSION, search: None, earlier: BTreeSet::new(), is_filling: false, dynamodb: None }
     }
 }
 
@@ -104,18 +108,23 @@ impl State {
         Ok(logs.join(format!("{name}.log")))
     }
 
-    /// Whether the checkpoints refer to this search engine.
+    /// Whether this search engine has had indexes of this folder.
     pub fn knows_search_engine(&self, identity: Option<&str>) -> bool {
-        identity.is_some() && self.about.search.as_deref() == identity
+        self.is_present(identity) || identity.is_some_and(|identity| self.about.earlier.contains(identity))
     }
 
     /// Whether the checkpoints refer to this search engine, and its indexes were complete at the last start.
     pub fn has_indexes(&self, identity: Option<&str>) -> bool {
-        self.knows_search_engine(identity) && !self.about.is_filling
+        self.is_present(identity) && !self.about.is_filling
+    }
+
+    fn is_present(&self, identity: Option<&str>) -> bool {
+        identity.is_some() && self.about.search.as_deref() == identity
     }
 
     /// Saves that the indexes in this search engine are about to be created.
     pub fn begin_indexes(&mut self, identity: Option<&str>) -> Result<(), StartError> {
+        self.about.earlier.extend(self.about.search.take());
         self.about.search = identity.map(str::to_owned);
         self.about.is_filling = true;
         self.keep_about()
@@ -455,6 +464,11 @@ mod tests {
         let state = State::open(folder.path()).unwrap();
         assert!(state.has_indexes(engine));
         assert!(!state.knows_search_engine(Some("http://elsewhere")) && !state.knows_search_engine(None));
+        drop(state);
+        let mut state = State::open(folder.path()).unwrap();
+        state.begin_indexes(None).unwrap();
+        state.finish_indexes().unwrap();
+        assert!(state.knows_search_engine(engine) && !state.has_indexes(engine));
     }
 
     #[test]

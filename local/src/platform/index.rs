@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mirror::{Generations, Phase, Rebuild};
-use opensearch::indices::{IndicesExistsParts, IndicesGetAliasParts, IndicesRefreshParts};
-use serde_json::Value;
+use opensearch::indices::{IndicesExistsParts, IndicesRefreshParts};
 use table::Engines;
 
 use super::Served;
@@ -15,23 +14,28 @@ use crate::progress::Progress;
 
 const STAGE: &str = "index";
 
-/// Refuses a search engine in which an index of another platform serves a system of the same name. Each would take the
-/// readers from the other's index.
+/// Refuses a search engine in which an index that this state folder does not know serves a system. Each platform would
+/// take the readers from the other's index.
 pub(super) async fn refuse_taken(systems: &[Served], engines: &Engines) -> Result<(), StartError> {
     let url = &engines.config.search;
+    let mut taken = Vec::new();
     for served in systems {
         let alias = engines.config.search_name(served.system.name);
-        let holders = holders(engines, &alias).await.map_err(|reason| {
-            StartError::new(format!("Reading the alias `{alias}` at {url} failed: {reason}"), "Start again")
+        let indexes = mirror::indexes_of(&alias, engines).await.map_err(|fault| {
+            StartError::new(format!("Reading the alias `{alias}` at {url} failed: {fault}"), "Start again")
         })?;
-        if !holders.is_empty() {
-            return Err(StartError::new(
-                format!("OpenSearch at {url} has `{alias}` of another platform: {}", holders.join(", ")),
-                "Choose another one with `--search`. If it is left from a state folder that was deleted, delete it first",
-            ));
-        }
+        taken.extend(indexes);
     }
-    Ok(())
+    if taken.is_empty() {
+        return Ok(());
+    }
+    let happened =
+        format!("OpenSearch at {url} has an index that this state folder does not know: {}", taken.join(", "));
+    let remedy = format!(
+        "Choose another engine with `--search`. If no other platform uses it, delete it first: `curl -X DELETE {url}/{}`",
+        taken.join(",")
+    );
+    Err(StartError::new(happened, remedy))
 }
 
 /// Creates the index of a system, or creates it again if it is lost or has another mapping. `kept` means that the search
@@ -118,27 +122,13 @@ async fn serves(engines: &Engines, generations: &Generations) -> bool {
         }
     }
     // A rebuild that was stopped while it moved the alias is left to its operator.
-    let is_searched = |holder: &String| {
-        generations.written.iter().any(|generation| generation.is_filled() && generation.index == *holder)
+    let is_searched = |index: &String| {
+        generations.written.iter().any(|generation| generation.is_filled() && generation.index == *index)
     };
     generations.of(Phase::Serving).is_none()
-        || holders(engines, &generations.alias)
+        || mirror::indexes_of(&generations.alias, engines)
             .await
-            .is_ok_and(|holders| !holders.is_empty() && holders.iter().all(is_searched))
-}
-
-/// Returns the indexes that an alias names.
-async fn holders(engines: &Engines, alias: &str) -> Result<Vec<String>, String> {
-    let search = engines.search().map_err(|error| error.to_string())?;
-    let sent = search.indices().get_alias(IndicesGetAliasParts::Index(&[alias])).send().await;
-    let response = sent.map_err(|error| error.to_string())?;
-    match response.status_code().as_u16() {
-        200 => {}
-        404 => return Ok(Vec::new()),
-        status => return Err(format!("the status is {status}")),
-    }
-    let holders: Value = response.json().await.map_err(|error| error.to_string())?;
-    Ok(holders.as_object().into_iter().flat_map(|holders| holders.keys().cloned()).collect())
+            .is_ok_and(|indexes| !indexes.is_empty() && indexes.iter().all(is_searched))
 }
 
 /// Refreshes the index of a system.

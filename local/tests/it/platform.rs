@@ -205,12 +205,29 @@ async fn search_engine_with_the_index_of_another_platform_is_refused() {
     let platform = start(&folder.path().join("state"), search.clone()).await.unwrap();
     put(&platform, "kite").await;
     let error = start(&folder.path().join("other"), search.clone()).await.unwrap_err();
-    assert!(error.happened.contains("`toys` of another platform: toys-000001"), "{error}");
-    assert!(error.remedy.contains("--search"), "{error}");
+    assert!(error.happened.contains("that this state folder does not know: toys-000001"), "{error}");
+    let url = &platform.engines.config.search;
+    assert!(error.remedy.contains(&format!("`curl -X DELETE {url}/toys-000001`")), "{error}");
     assert_eq!(found(&platform).await, ["kite"]);
     platform.stop().await;
     // Its own platform knows the index.
     start(&folder.path().join("state"), search).await.unwrap().stop().await;
+}
+
+#[tokio::test]
+async fn search_engine_is_accepted_again_after_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_engine, search) = lasting_search(folder.path()).await;
+    let state = folder.path().join("state");
+    let platform = start(&state, search.clone()).await.unwrap();
+    put(&platform, "kite").await;
+    platform.stop().await;
+    let platform = start(&state, Choice::Osmem).await.unwrap();
+    put(&platform, "ball").await;
+    platform.stop().await;
+    let platform = start(&state, search).await.unwrap();
+    assert_eq!(found(&platform).await, ["ball", "kite"]);
+    platform.stop().await;
 }
 
 #[tokio::test]

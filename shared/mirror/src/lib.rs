@@ -87,7 +87,7 @@ pub use mirrored::{
     redrive, repair, repair_entity,
 };
 pub use number::Number;
-pub use operate::{Staleness, check_dismissal, dismiss, generations, quarantined, stale};
+pub use operate::{Staleness, check_dismissal, dismiss, generations, indexes_of, quarantined, stale};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, OpenMarker, Subject};
 pub use rebuild::{Goal, PATIENCE, Progress, Rebuild, abandon_indexes, pause_rebuild, resume_rebuild};

@@ -4,7 +4,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use table::Engines;
 use table::schema::System;
 
-use crate::engines::{DynamoItems, DynamoState};
+use crate::engines::{DynamoItems, DynamoState, OpenSearchIndex};
 use crate::fold::Presence;
 use crate::generation::Generations;
 use crate::item::{presence, rev_value};
@@ -25,6 +25,12 @@ pub enum Staleness {
 /// Returns the generations that are written, or `None` before the first index.
 pub async fn generations(system: &'static System, engines: &Engines) -> Result<Option<Generations>, Fault> {
     DynamoState::new(engines, system).generations().await
+}
+
+/// Returns the indexes that an alias names.
+pub async fn indexes_of(alias: &str, engines: &Engines) -> Result<Vec<String>, Fault> {
+    let named = OpenSearchIndex::new(engines)?.named(alias).await?;
+    Ok(named.into_iter().map(|named| named.index).collect())
 }
 
 /// Returns the markers of every generation, each with the generation's index.
