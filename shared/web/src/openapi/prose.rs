@@ -17,7 +17,8 @@ An `ETag` identifies the state of a resource and, if an operation has several re
 `If-Match` refuses a change of a resource that has changed since, and accepts the tag of any representation. \
 `If-None-Match` saves a response that the client already has.
 
-Lists are paginated: send `nextCursor` as `cursor` to get the next page.";
+Lists are paginated: send `nextCursor` as `cursor` to get the next page. A query string has at most 5000 bytes, without \
+`cursor`.";
 
 /// Describes the callers, header fields and body of an operation.
 pub(super) fn of(route: &Route) -> String {
