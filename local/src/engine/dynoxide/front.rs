@@ -67,7 +67,7 @@ async fn forward(
     let body = if is_list(&parts.headers) { limited(&body).unwrap_or(body) } else { body };
     let sent = client.request(parts.method, format!("{engine}{path}")).headers(end_to_end(parts.headers)).body(body);
     let answer = sent.send().await.map_err(|error| error.to_string())?;
-    let (status, headers) = (answer.status(), without_cors(end_to_end(answer.headers().clone())));
+    let (status, headers) = (answer.status(), end_to_end(answer.headers().clone()));
     let mut response = Response::new(Full::new(answer.bytes().await.map_err(|error| error.to_string())?));
     *response.status_mut() = status;
     *response.headers_mut() = headers;
@@ -98,12 +98,6 @@ fn end_to_end(mut headers: HeaderMap) -> HeaderMap {
     for name in [header::CONNECTION, header::CONTENT_LENGTH, header::HOST, header::TRANSFER_ENCODING, header::EXPECT] {
         headers.remove(name);
     }
-    headers
-}
-
-/// Removes the permission for web pages to read the response.
-fn without_cors(mut headers: HeaderMap) -> HeaderMap {
-    headers.remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
     headers
 }
 
