@@ -88,7 +88,7 @@ impl Batches {
             Outcome::Failed(_) => None,
         };
         // An unknown record fails the whole batch, as a function error does.
-        let is_complete = positions.is_none();
+        let fails_whole_batch = positions.is_none();
         let failed = positions.map_or(Some(0), |known: Vec<usize>| known.into_iter().min());
         let Some(first) = failed else {
             self.failures = 0;
@@ -108,8 +108,8 @@ impl Batches {
             done = last(&given_up);
         }
         let mut rest = later;
-        let whole = given_up.is_empty() && is_complete && rest.len() > 1;
-        if whole {
+        let is_split = given_up.is_empty() && fails_whole_batch && rest.len() > 1;
+        if is_split {
             let second = rest.split_off(rest.len().div_ceil(2));
             self.waiting.push_front(second);
         } else if given_up.is_empty() {

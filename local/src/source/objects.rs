@@ -30,16 +30,16 @@ pub struct Notification<F> {
 #[derive(Clone, Debug)]
 pub struct Pending {
     count: watch::Receiver<u64>,
-    /// Asks for a signal once all events that were sent before are counted.
-    ask: mpsc::UnboundedSender<oneshot::Sender<()>>,
+    /// Barriers: each is passed once all events that were sent before it are counted.
+    barriers: mpsc::UnboundedSender<oneshot::Sender<()>>,
 }
 
 impl Pending {
     /// Waits until the events of all objects stored so far are handled or discarded.
     pub async fn settled(&self) {
-        let (tell, counted) = oneshot::channel();
-        let _ = self.ask.send(tell);
-        let _ = counted.await;
+        let (barrier, passed) = oneshot::channel();
+        let _ = self.barriers.send(barrier);
+        let _ = passed.await;
         let mut pending = self.count.clone();
         let _ = pending.wait_for(|pending| *pending == 0).await;
     }
@@ -60,17 +60,17 @@ pub fn start<F: Function>(
     mut stop: watch::Receiver<bool>,
 ) -> (Pending, impl Future<Output = ()> + Send + use<F>) {
     let (count, pending) = watch::channel(0);
-    let (ask, mut asked) = mpsc::unbounded_channel::<oneshot::Sender<()>>();
+    let (barriers, mut reached) = mpsc::unbounded_channel::<oneshot::Sender<()>>();
     let run = async move {
         let mut running = JoinSet::new();
         loop {
             let object = tokio::select! {
-                // Events before questions, so that an answer means that all earlier ones are counted.
+                // Events come before barriers, so that a barrier is passed once all earlier ones are counted.
                 biased;
                 _ = stop.wait_for(|stop| *stop) => None,
                 object = stored.recv() => object,
-                Some(counted) = asked.recv() => {
-                    let _ = counted.send(());
+                Some(barrier) = reached.recv() => {
+                    let _ = barrier.send(());
                     continue;
                 }
             };
@@ -89,7 +89,7 @@ pub fn start<F: Function>(
         }
         while running.join_next().await.is_some() {}
     };
-    (Pending { count: pending, ask }, run)
+    (Pending { count: pending, barriers }, run)
 }
 
 /// Sends the events of all existing objects again, since some may have been lost with the process. Handlers ignore

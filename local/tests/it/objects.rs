@@ -151,7 +151,7 @@ async fn object_event_is_retried_after_a_failure_and_at_the_next_start() {
 }
 
 #[tokio::test]
-async fn settled_waits_for_events_that_are_still_on_their_way() {
+async fn settled_waits_for_events_not_yet_received() {
     let (tell, told) = mpsc::unbounded_channel();
     let function = Arc::new(Flaky { failures: Mutex::new(0), keys: Mutex::default() });
     let notification = Notification {
@@ -174,6 +174,6 @@ async fn settled_waits_for_events_that_are_still_on_their_way() {
     assert_eq!(keys, ["uploads/1", "uploads/2"]);
     stop.send(true).unwrap();
     running.await.unwrap();
-    // Nothing answers any more.
+    // The source has stopped.
     pending.settled().await;
 }
