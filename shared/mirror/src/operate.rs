@@ -29,7 +29,7 @@ pub async fn generations(system: &'static System, engines: &Engines) -> Result<O
 
 /// Returns the indexes that an alias names.
 pub async fn indexes_of(alias: &str, engines: &Engines) -> Result<Vec<String>, Fault> {
-    let named = OpenSearchIndex::new(engines)?.named(alias).await?;
+    let named = OpenSearchIndex::new(engines)?.indexes_of_alias(alias).await?;
     Ok(named.into_iter().map(|named| named.index).collect())
 }
 
