@@ -180,6 +180,10 @@ async fn endpoint_of_dynamodb_is_closed_to_web_pages() {
     let list = |origin: Option<&str>| {
         let request = client.post(&dynoxide.front).header("x-amz-target", "DynamoDB_20120810.ListTables");
         let request = request.header("content-type", "application/x-amz-json-1.0").body("{}");
+        // The signature is not verified.
+        let scope = "Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=00";
+        let request = request.header("authorization", format!("AWS4-HMAC-SHA256 {scope}"));
+        let request = request.header("x-amz-date", "20260101T000000Z");
         origin.into_iter().fold(request, |request, origin| request.header("origin", origin)).send()
     };
     let preflight = client.request(reqwest::Method::OPTIONS, &dynoxide.front).header("origin", "https://evil.example");
