@@ -97,8 +97,7 @@ async fn scan_segment<P: Ports, D: Documents>(
         let Page { items, next } = ports.items().scan(table, segment, last).await?;
         let context = Context { ports, documents, targets: Targets::new(std::slice::from_ref(generation)), received };
         let refusal_deadline = after(refused_since.unwrap_or(received), REFUSAL_TIMEOUT);
-        let written = write_page(context, table, &items, refusal_deadline).await;
-        let (written, next, unwritten) = match written {
+        let (written, next, unwritten) = match write_page(context, table, &items, refusal_deadline).await {
             Ok(()) => (items.len(), next, None),
             // The rest is discarded and read again: it may be too old, or S3 may be slow.
             Err(unwritten) => {
