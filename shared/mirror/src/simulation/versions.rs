@@ -7,7 +7,7 @@ use super::world::Shared;
 use crate::documents::Documents;
 use crate::generation::{Generation, Phase, index_name, write_alias};
 use crate::mapping::index_body;
-use crate::repair::repair_generations;
+use crate::repair::{item_to_repair, repair_documents, repair_generations};
 use crate::sweep::{Swept, sweep_generations};
 use crate::work::{ProcessedBatch, process_batch};
 
@@ -56,6 +56,24 @@ fn repair_writes_each_index_with_its_own_version() {
     let repaired = repair_generations(&shared, &LabelledLeaves, &TREES, &key);
     assert_eq!(drive(&shared, repaired).unwrap().unwrap().len(), 2);
     assert_eq!(labels(&shared, "a"), [None, Some("elm".to_owned())]);
+}
+
+#[test]
+fn repair_of_both_indexes_at_once_reads_the_version_of_each() {
+    let shared = raised();
+    // Only the second index has a document, and neither has seen the delete.
+    let first = shared.world().generations.as_mut().unwrap().written.remove(0);
+    put(&shared, "a", Some(leaf("yew", 10)));
+    deliver(&shared);
+    put(&shared, "a", None);
+    shared.world().generations.as_mut().unwrap().written.insert(0, first);
+
+    let generations = shared.world().generations.clone().unwrap().written;
+    let groups = item_to_repair(&TREES, &key("a")).into_iter().collect();
+    let repaired = drive(&shared, repair_documents(&shared, &LabelledLeaves, &generations, groups));
+    assert!(repaired.iter().all(Result::is_ok), "{repaired:?}");
+    let document = shared.world().search.document(&index_name("toy", 2), &key("a").document_id()).unwrap();
+    assert_eq!((document.version, &document.source["name"]), (11, &serde_json::Value::Null));
 }
 
 #[test]
