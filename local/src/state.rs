@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -245,7 +246,7 @@ fn lock(folder: &Path) -> Result<File, StartError> {
     let failed = |error: std::io::Error| StartError::folder(&path, error);
     let mut file =
         OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-    match file.try_lock() {
+    match try_lock(&file) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
@@ -259,6 +260,17 @@ fn lock(folder: &Path) -> Result<File, StartError> {
     }
     file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).map_err(failed)?;
     Ok(file)
+}
+
+/// Locks a file. A command that asks whether a platform runs ([`is_locked`]) may hold it for an instant.
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..10 {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+            done => return done,
+        }
+    }
+    file.try_lock()
 }
 
 fn about(folder: &Path, text: &[u8]) -> Result<About, StartError> {

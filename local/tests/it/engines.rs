@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -27,6 +28,16 @@ async fn program() -> Option<Installed> {
         }
         Err(Unavailable::Failed(error)) => panic!("{error}"),
     }
+}
+
+/// The engines of a program that has only DynamoDB.
+pub fn engines_at(dynamodb: &str) -> Arc<Engines> {
+    let config = Config {
+        dynamodb: Some(dynamodb.to_owned()),
+        credentials: Some(("local".to_owned(), "local".to_owned())),
+        ..Config::new("local", "http://127.0.0.1:1")
+    };
+    Engines::new(config, Clock::system())
 }
 
 async fn count(url: &str) -> u64 {
@@ -126,15 +137,7 @@ async fn scan_past_the_platform_gets_short_pages_by_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("dynamodb.sqlite");
     let dynoxide = Dynoxide::start(Some(&file)).await.unwrap();
-    let client = |endpoint: &str| {
-        let config = Config {
-            dynamodb: Some(endpoint.to_owned()),
-            credentials: Some(("local".to_owned(), "local".to_owned())),
-            ..Config::new("local", "http://127.0.0.1:1")
-        };
-        Engines::new(config, Clock::system())
-    };
-    let (platform, program) = (client(&dynoxide.endpoint), client(&dynoxide.front));
+    let (platform, program) = (engines_at(&dynoxide.endpoint), engines_at(&dynoxide.front));
     create_tables(platform.dynamodb(), &platform.config, &SYSTEM).await.unwrap();
     let table = platform.config.table("toys");
     for _ in 0..2 {
@@ -209,12 +212,7 @@ async fn handled_stream_records_are_trimmed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("dynamodb.sqlite");
     let dynoxide = Dynoxide::start(Some(&file)).await.unwrap();
-    let config = Config {
-        dynamodb: Some(dynoxide.endpoint.clone()),
-        credentials: Some(("local".to_owned(), "local".to_owned())),
-        ..Config::new("local", "http://127.0.0.1:1")
-    };
-    let engines = Engines::new(config, Clock::system());
+    let engines = engines_at(&dynoxide.endpoint);
     create_tables(engines.dynamodb(), &engines.config, &SYSTEM).await.unwrap();
     let put = async |toy: u64| {
         let put = engines.dynamodb().put_item().table_name(engines.config.table("toys"));

@@ -18,9 +18,11 @@ use local::{Dynamodb, Options, Platform, Progress, Served, StartError};
 use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Phase, Rebuild, Unfit};
 use serde_json::Value;
 use table::schema::{Bucket, Entity, EventSource, Search, System, Table};
-use table::{Access, AccessPattern, Clock, Config, Engines, create_tables};
+use table::{Access, AccessPattern, create_tables};
 use tokio::sync::Notify;
 use web::{App, Event, EventFailure, EventHandler};
+
+use super::engines::engines_at;
 
 static STATE: Table = mirror::schema::state_table("toys-mirror");
 static TOYS: Table = Table {
@@ -98,6 +100,13 @@ async fn read(event: Event) -> Result<Bytes, EventFailure> {
 async fn start(state: &Path, search: Choice) -> Result<Platform, StartError> {
     let options = Options { search, dynamodb: Dynamodb::Dynoxide, ..Options::new(vec![served()], state) };
     Platform::start(options, &Progress::silent()).await
+}
+
+/// Starts a platform, puts a toy, and stops the platform.
+async fn put_once(state: &Path, search: Choice, name: &str) {
+    let platform = start(state, search).await.unwrap();
+    put(&platform, name).await;
+    platform.stop().await;
 }
 
 async fn put(platform: &Platform, name: &str) {
@@ -219,12 +228,8 @@ async fn search_engine_is_accepted_again_after_another_one() {
     let folder = tempfile::tempdir().unwrap();
     let (_engine, search) = lasting_search(folder.path()).await;
     let state = folder.path().join("state");
-    let platform = start(&state, search.clone()).await.unwrap();
-    put(&platform, "kite").await;
-    platform.stop().await;
-    let platform = start(&state, Choice::Osmem).await.unwrap();
-    put(&platform, "ball").await;
-    platform.stop().await;
+    put_once(&state, search.clone(), "kite").await;
+    put_once(&state, Choice::Osmem, "ball").await;
     let platform = start(&state, search).await.unwrap();
     assert_eq!(found(&platform).await, ["ball", "kite"]);
     platform.stop().await;
@@ -235,9 +240,7 @@ async fn other_engine_for_dynamodb_needs_another_state_folder() {
     let folder = tempfile::tempdir().unwrap();
     let (_engine, search) = lasting_search(folder.path()).await;
     let state = folder.path().join("state");
-    let platform = start(&state, search.clone()).await.unwrap();
-    put(&platform, "kite").await;
-    platform.stop().await;
+    put_once(&state, search.clone(), "kite").await;
     let options =
         Options { search: search.clone(), dynamodb: Dynamodb::InMemory, ..Options::new(vec![served()], &state) };
     let error = Platform::start(options, &Progress::silent()).await.unwrap_err();
@@ -337,9 +340,7 @@ async fn stream_with_a_damaged_checkpoint_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
     let (_engine, search) = lasting_search(folder.path()).await;
     let state = folder.path().join("state");
-    let platform = start(&state, search.clone()).await.unwrap();
-    put(&platform, "kite").await;
-    platform.stop().await;
+    put_once(&state, search.clone(), "kite").await;
     let checkpoint = state.join("checkpoints/toys.json");
     assert!(std::fs::metadata(&checkpoint).unwrap().len() > 0);
     std::fs::write(&checkpoint, "").unwrap();
@@ -358,12 +359,7 @@ async fn table_of_another_version_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = State::open(folder.path()).unwrap().path("dynamodb.sqlite");
     let dynoxide = Dynoxide::start(Some(&file)).await.unwrap();
-    let config = Config {
-        dynamodb: Some(dynoxide.endpoint.clone()),
-        credentials: Some(("local".to_owned(), "local".to_owned())),
-        ..Config::new("local", "http://127.0.0.1:1")
-    };
-    let engines = Engines::new(config, Clock::system());
+    let engines = engines_at(&dynoxide.endpoint);
     create_tables(engines.dynamodb(), &engines.config, &EARLIER_SYSTEM).await.unwrap();
     dynoxide.stop().await;
 
