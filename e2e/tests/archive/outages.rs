@@ -118,8 +118,7 @@ async fn lags(archive: &Archive, post: &str) -> bool {
 }
 
 async fn run_that_readers_see_is_not_undone() {
-    let proxy = Proxy::before(engines::search().await).await;
-    let archive = by_hand(Some(proxy.url.clone())).await;
+    let (archive, proxy) = behind_proxy().await;
     let [_, run] = published_without_search(&archive, &proxy).await;
     archive.cairn.clock.advance(LEASE);
     kill(&archive, MAX_LEASES + 1).await;
@@ -131,8 +130,7 @@ async fn run_that_readers_see_is_not_undone() {
 }
 
 async fn run_ends_while_search_is_stopped_and_search_catches_up() {
-    let proxy = Proxy::before(engines::search().await).await;
-    let archive = by_hand(Some(proxy.url.clone())).await;
+    let (archive, proxy) = behind_proxy().await;
     let [post, run] = published_without_search(&archive, &proxy).await;
     let read = archive.volunteer.get(&post).await.is(200);
     assert_eq!((read.text("status"), &read["searchLag"]), ("published", &json!(true)), "{}", read.told());
@@ -156,13 +154,25 @@ async fn run_ends_while_search_is_stopped_and_search_catches_up() {
     archive.publishing_agrees().await;
 }
 
-async fn first_run_says_that_search_lags_until_search_catches_up() {
+/// An archive whose search the test stops by moving the proxy.
+async fn behind_proxy() -> (Archive, Proxy) {
     let proxy = Proxy::before(engines::search().await).await;
-    let archive = by_hand(Some(proxy.url.clone())).await;
-    let post = post(&archive).await;
+    (by_hand(Some(proxy.url.clone())).await, proxy)
+}
+
+/// Publishes the first run of a post while search is stopped. Returns the paths of the post and the run, which waits for
+/// search.
+async fn first_run_without_search(archive: &Archive, proxy: &Proxy) -> (String, String) {
+    let post = post(archive).await;
     proxy.move_to("http://127.0.0.1:1".to_owned());
-    let run = begin(&archive, &post, CENSUS).await;
-    until_retiring(&archive, &run).await;
+    let run = begin(archive, &post, CENSUS).await;
+    until_retiring(archive, &run).await;
+    (post, run)
+}
+
+async fn first_run_says_that_search_lags_until_search_catches_up() {
+    let (archive, proxy) = behind_proxy().await;
+    let (post, run) = first_run_without_search(&archive, &proxy).await;
     assert!(lags(&archive, &post).await);
     proxy.move_to(engines::search().await);
     archive.finish().await;
@@ -172,8 +182,7 @@ async fn first_run_says_that_search_lags_until_search_catches_up() {
 }
 
 async fn post_that_is_unpublished_does_not_say_that_search_lags() {
-    let proxy = Proxy::before(engines::search().await).await;
-    let archive = by_hand(Some(proxy.url.clone())).await;
+    let (archive, proxy) = behind_proxy().await;
     let [post, _] = published_without_search(&archive, &proxy).await;
     assert!(lags(&archive, &post).await);
     archive.volunteer.post(&format!("{post}/unpublish"), json!({})).await.is(202);
@@ -187,12 +196,8 @@ async fn post_that_is_unpublished_does_not_say_that_search_lags() {
 }
 
 async fn run_is_cancelled_if_its_post_is_deleted_while_search_lags() {
-    let proxy = Proxy::before(engines::search().await).await;
-    let archive = by_hand(Some(proxy.url.clone())).await;
-    let post = post(&archive).await;
-    proxy.move_to("http://127.0.0.1:1".to_owned());
-    let run = begin(&archive, &post, CENSUS).await;
-    until_retiring(&archive, &run).await;
+    let (archive, proxy) = behind_proxy().await;
+    let (post, _) = first_run_without_search(&archive, &proxy).await;
     // After 60 looks the job waits long enough for the deletion to end first.
     for _ in 0..62 {
         archive.cairn.clock.advance(Duration::from_secs(16));

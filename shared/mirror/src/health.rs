@@ -16,7 +16,7 @@ use table::{Access, AccessPattern, Error, Query, SearchError};
 use tokio::time::timeout;
 use web::{App, Context, Health, Json};
 
-use crate::engines::read_generations;
+use crate::engines::{SearchResponse, read_generations};
 use crate::generation::{Generations, Phase};
 use crate::heartbeat::Heartbeat;
 use crate::schema::{CONFIG_PK, state_table_name};
@@ -60,24 +60,14 @@ struct Requests<'c> {
     state: &'static Table,
 }
 
-/// The response to a search for one document.
-#[derive(Deserialize)]
-struct Found {
-    hits: Hits,
-}
-
-#[derive(Deserialize)]
-struct Hits {
-    hits: Vec<Hit>,
-}
-
-#[derive(Deserialize)]
+/// The index of a document that was found.
+#[derive(Debug, Deserialize)]
 struct Hit {
     _index: String,
 }
 
 impl<'c> Requests<'c> {
-    async fn search(self) -> Result<Found, SearchError> {
+    async fn search(self) -> Result<SearchResponse<Hit>, SearchError> {
         let body = json!({ "size": 1, "_source": false, "track_total_hits": false });
         self.access.search(self.pattern, self.system.name, &body).await
     }
@@ -107,7 +97,7 @@ impl<'c> Requests<'c> {
     }
 }
 
-impl Found {
+impl SearchResponse<Hit> {
     /// Whether a document was found in an index that the mirror does not write, so that the readers' alias is wrong.
     /// While no index serves, readers search the last one.
     fn is_of_another_index(&self, config: &Generations) -> bool {
@@ -143,6 +133,7 @@ fn summarize(search_answers: bool, has_config: bool, lag: Option<Option<i64>>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engines::Hits;
     use crate::generation::Generation;
 
     #[test]
@@ -166,7 +157,7 @@ mod tests {
                 written.map(|(&phase, number)| Generation { index: format!("toy-{number}"), mapping: 1, phase });
             let config = Generations { written: written.collect(), ..Generations::none("toy") };
             let hits = vec![Hit { _index: index.to_owned() }];
-            Found { hits: Hits { hits } }.is_of_another_index(&config)
+            SearchResponse { hits: Hits { hits } }.is_of_another_index(&config)
         };
         assert!(!another(&[Phase::Serving], "toy-1") && another(&[Phase::Serving], "toy-2"));
         assert!(!another(&[Phase::Serving, Phase::Audited], "toy-2"));

@@ -18,8 +18,10 @@ use crate::ports::{Fault, Ports};
 pub use failures::ObjectFailures;
 pub use items::DynamoItems;
 pub use objects::ObjectQuarantine;
-pub(crate) use search::AliasedIndex;
+#[cfg(test)]
+pub(crate) use search::Hits;
 pub use search::OpenSearchIndex;
+pub(crate) use search::{AliasedIndex, SearchResponse};
 pub use state::DynamoState;
 pub(crate) use state::read_generations;
 pub use time::MachineTime;

@@ -120,19 +120,20 @@ pub(crate) struct AliasedIndex {
     pub(crate) is_filtered: bool,
 }
 
-/// The response to a search for tombstones.
-#[derive(Deserialize)]
-struct Found {
-    hits: Hits,
+/// The response to a search.
+#[derive(Debug, Deserialize)]
+pub(crate) struct SearchResponse<H> {
+    pub(crate) hits: Hits<H>,
 }
 
-#[derive(Deserialize)]
-struct Hits {
-    hits: Vec<Hit>,
+#[derive(Debug, Deserialize)]
+pub(crate) struct Hits<H> {
+    pub(crate) hits: Vec<H>,
 }
 
+/// A tombstone among the hits.
 #[derive(Deserialize)]
-struct Hit {
+struct TombstoneHit {
     _id: String,
     _seq_no: u64,
     _primary_term: u64,
@@ -247,7 +248,7 @@ impl Index for OpenSearchIndex<'_> {
         if reply.status != 200 {
             return Err(refusal(&path, &reply));
         }
-        let found: Found =
+        let found: SearchResponse<TombstoneHit> =
             complete(&String::from_utf8_lossy(&reply.body)).map_err(|fault| Fault::passing(ENGINE, fault))?;
         let tombstones = found.hits.hits.into_iter();
         Ok(tombstones.map(|hit| Tombstone { id: hit._id, sequence: hit._seq_no, term: hit._primary_term }).collect())
