@@ -150,7 +150,8 @@ impl Import {
         match (job.status.as_str(), job.counts.failed) {
             ("succeeded", 0) => Ok(()),
             ("succeeded", failed) => {
-                Err(Failure::new(format!("{failed} rows were refused.\nFix them and import the file again.")))
+                let refused = if failed == 1 { "1 row was".to_owned() } else { format!("{failed} rows were") };
+                Err(Failure::new(format!("{refused} refused. Correct the file and import it again.")))
             }
             (status, _) => {
                 let reason = job.reason.as_deref().unwrap_or("the job has no reason");

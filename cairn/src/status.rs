@@ -71,6 +71,6 @@ fn as_json(system: &str, status: &OfSystem) -> Value {
         "givenUp": status.given_up,
         "lagMillis": status.lag,
         "audited": status.audited.map(time),
-        "left": status.left,
+        "auditFindings": status.audit_findings,
     })
 }

@@ -12,7 +12,7 @@ use super::stage::{Archive, attribute, listed};
 use crate::harness::proxy::Proxy;
 use crate::harness::stopper::Moment;
 use crate::harness::throttle::Throttle;
-use crate::harness::{Answer, Setup, engines};
+use crate::harness::{Answer, Setup, engines, eventually};
 use crate::tests;
 
 tests! { archive_outages:
@@ -205,12 +205,11 @@ async fn run_is_cancelled_if_its_post_is_deleted_while_search_lags() {
     }
     archive.volunteer.delete(&post).await.is(202);
     proxy.move_to(engines::search().await);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while archive.volunteer.get(&post).await.status != 404 {
-        assert!(Instant::now() < deadline, "the post is not deleted");
+    eventually("the post is deleted", async || {
         archive.work(None).await;
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+        archive.volunteer.get(&post).await.status == 404
+    })
+    .await;
     archive.finish().await;
     let items = archive.items().await;
     let runs = items.values().filter(|item| item.get("kind").is_some_and(|kind| kind.as_s().unwrap() == "publish"));

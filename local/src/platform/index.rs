@@ -110,8 +110,8 @@ fn is_raised(served: &Served, generations: &Generations, rebuilds: bool) -> bool
     generations.written.iter().any(|generation| generation.mapping != own && Some(generation.mapping) != previous)
 }
 
-/// Whether every written index exists, and readers search one of them if one serves. The engine's folder may have been
-/// deleted, or the readers' alias changed by others.
+/// Whether every written index exists, and the readers' alias is right. The engine's folder may have been deleted, or the
+/// alias changed by others.
 async fn serves(engines: &Engines, generations: &Generations) -> bool {
     let Ok(search) = engines.search() else { return false };
     for generation in &generations.written {
@@ -121,14 +121,7 @@ async fn serves(engines: &Engines, generations: &Generations) -> bool {
             return false;
         }
     }
-    // A rebuild that was stopped while it moved the alias is left to its operator.
-    let is_searched = |index: &String| {
-        generations.written.iter().any(|generation| generation.is_filled() && generation.index == *index)
-    };
-    generations.of(Phase::Serving).is_none()
-        || mirror::indexes_of(&generations.alias, engines)
-            .await
-            .is_ok_and(|indexes| !indexes.is_empty() && indexes.iter().all(is_searched))
+    mirror::is_readers_alias_right(generations, engines).await.is_ok_and(|is_right| is_right)
 }
 
 /// Refreshes the index of a system.

@@ -37,7 +37,7 @@ pub(crate) struct Batch<'c, 'a, P, D> {
     results: usize,
     /// The number of retries after which the rest is left.
     max_retries: u32,
-    /// When no other round begins, in microseconds since 1970-01-01T00:00:00Z.
+    /// The time after which no round begins, in microseconds since 1970-01-01T00:00:00Z.
     until: i64,
 }
 

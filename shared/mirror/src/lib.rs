@@ -90,6 +90,7 @@ pub use number::Number;
 pub use operate::{Staleness, check_dismissal, dismiss, generations, indexes_of, quarantined, stale};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, OpenMarker, Subject};
+pub use readers::is_readers_alias_right;
 pub use rebuild::{Goal, PATIENCE, Progress, Rebuild, abandon_indexes, pause_rebuild, resume_rebuild};
 pub use record::NotAnEvent;
 pub use redrive::{Redriven, Repairs};

@@ -1,6 +1,7 @@
 //! The readers' alias, which names exactly the index that serves, with a filter that hides tombstones. If it was changed
 //! by hand, searches fail or read another index, and neither the mirror nor an audit of the documents can see it.
 
+use table::Engines;
 use table::schema::System;
 
 use crate::engines::{AliasedIndex, DynamoState, OpenSearchIndex};
@@ -19,6 +20,12 @@ pub(crate) async fn wrong_readers_alias(
     let present = state.generations().await?;
     let is_present = present.is_some_and(|present| present.epoch == config.epoch);
     Ok(is_present.then(|| format!("{wrong}: `cairn rebuild {} {}`", remedy(config), system.name)))
+}
+
+/// Whether the readers' alias is as the config item says.
+pub async fn is_readers_alias_right(config: &Generations, engines: &Engines) -> Result<bool, Fault> {
+    let indexes = OpenSearchIndex::new(engines)?.indexes_of_alias(&config.alias).await?;
+    Ok(difference(config, &indexes).is_none())
 }
 
 /// Returns how the alias differs from what it must be.

@@ -28,7 +28,7 @@ pub struct Status {
     /// When the last full audit of the index that serves began, in microseconds since 1970-01-01T00:00:00Z.
     pub audited: Option<i64>,
     /// The number of findings that this audit has left.
-    pub left: u64,
+    pub audit_findings: u64,
 }
 
 /// The status in one word: the first that applies.
@@ -93,7 +93,7 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
                 given_up: 0,
                 lag: None,
                 audited: None,
-                left: 0,
+                audit_findings: 0,
             });
         }
         read => read?,
@@ -130,7 +130,7 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
         .or_else(|| of_audit(system, audit, overdue));
     let (word, reason) = trouble.map_or((StatusWord::Ok, None), |(word, reason)| (word, Some(reason)));
     let lag = slowest.map(|(age, _)| age);
-    Ok(Status { word, reason, generations, markers, given_up, lag, audited: audit.started, left: audit.left })
+    Ok(Status { word, reason, generations, markers, given_up, lag, audited: audit.started, audit_findings: audit.left })
 }
 
 /// Returns what is not as it should be with the last full audit of the index that serves. `overdue` are the hours since its
@@ -257,16 +257,17 @@ mod tests {
     use crate::simulation::toy::TOY;
 
     #[test]
-    fn audit_that_left_findings_differs_and_one_that_is_not_overdue_is_ok() {
-        let word = |audit| of_audit(&TOY, audit, None).map(|(word, reason)| (word.name(), reason));
-        let left = "the last audit has left 2 findings: `cairn audit toy --last` prints what differs".to_owned();
-        assert_eq!(word(LastAudit { left: 2, ..LastAudit::default() }), Some(("differs", left)));
-        assert_eq!(word(LastAudit::default()), None);
-        let overdue = of_audit(&TOY, LastAudit::default(), Some(27)).unwrap();
-        assert_eq!(
-            (overdue.0, &*overdue.1),
-            (StatusWord::Unaudited, "the last audit ended 27 hours ago: `cairn audit toy`")
-        );
+    fn findings_of_the_last_audit_come_before_an_overdue_audit() {
+        let word = |left, overdue| {
+            let audit = LastAudit { left, ..LastAudit::default() };
+            of_audit(&TOY, audit, overdue).map(|(word, reason)| (word.name(), reason))
+        };
+        let findings = "the last audit has left 2 findings: `cairn audit toy --last` prints what differs".to_owned();
+        let overdue = "the last audit ended 27 hours ago: `cairn audit toy`".to_owned();
+        assert_eq!(word(0, None), None);
+        assert_eq!(word(2, None), Some(("differs", findings.clone())));
+        assert_eq!(word(0, Some(27)), Some(("unaudited", overdue)));
+        assert_eq!(word(2, Some(27)), Some(("differs", findings)));
     }
 
     #[test]

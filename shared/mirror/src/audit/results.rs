@@ -77,21 +77,21 @@ pub(crate) async fn overdue_hours(
     now_micros: i64,
 ) -> Result<Option<i64>, Fault> {
     let next = saved_progress(state, &generation.index, AuditPurpose::Daily).await?;
-    Ok(last.overdue_hours(next.as_ref(), now_micros))
+    Ok(last.hours_overdue_given(next.as_ref(), now_micros))
 }
 
 impl LastAudit {
     /// Returns the hours since its end if the next one is overdue: one that is under way and began a short time ago is
     /// not, since a platform on one machine audits only while it runs. Without an earlier one, none is overdue.
-    fn overdue_hours(&self, next: Option<&AuditProgress>, now_micros: i64) -> Option<i64> {
+    fn hours_overdue_given(&self, next: Option<&AuditProgress>, now_micros: i64) -> Option<i64> {
         let ended = self.ended.filter(|ended| is_overdue(*ended, now_micros))?;
         let is_in_time = |next: &AuditProgress| next.is_under_way(now_micros) && !is_overdue(next.started, now_micros);
         (!next.is_some_and(is_in_time)).then_some((now_micros - ended) / 3_600_000_000)
     }
 }
 
-fn is_overdue(ended: i64, now_micros: i64) -> bool {
-    after(ended, OVERDUE) <= now_micros
+fn is_overdue(since: i64, now_micros: i64) -> bool {
+    after(since, OVERDUE) <= now_micros
 }
 
 /// Reports the sums of the full audits that were not reported yet, if there are any. Returns whether it did. Nothing is
@@ -170,8 +170,11 @@ mod tests {
     fn audit_is_overdue_26_hours_after_the_end_of_the_last_one() {
         let hours = |hours: i64| hours * 3_600_000_000;
         let last = LastAudit { ended: Some(hours(1)), ..LastAudit::default() };
-        assert_eq!((last.overdue_hours(None, hours(27) - 1), last.overdue_hours(None, hours(27))), (None, Some(26)));
-        assert_eq!(LastAudit::default().overdue_hours(None, hours(100)), None);
+        assert_eq!(
+            (last.hours_overdue_given(None, hours(27) - 1), last.hours_overdue_given(None, hours(27))),
+            (None, Some(26))
+        );
+        assert_eq!(LastAudit::default().hours_overdue_given(None, hours(100)), None);
     }
 
     #[test]
@@ -190,7 +193,7 @@ mod tests {
                 saved: hours(saved),
                 tables: BTreeMap::new(),
             };
-            last.overdue_hours(Some(&next), hours(50))
+            last.hours_overdue_given(Some(&next), hours(50))
         };
         let phase = AuditPhase::DigestDocuments { after: None };
         assert_eq!(overdue(25, 50, phase.clone()), None);
