@@ -7,6 +7,7 @@ mod document_key;
 mod executions;
 mod exit;
 mod failure;
+mod filling;
 mod gateway;
 mod gazetteer;
 mod import;

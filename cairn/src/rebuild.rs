@@ -1,5 +1,6 @@
 //! `cairn rebuild`: fills a new index beside the one that serves, and lets it serve.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use serde_json::json;
 
 use crate::executions::Executions;
 use crate::failure::Failure;
+use crate::filling::{FILLING, Filling};
 use crate::retrying::Retrying;
 use crate::running;
 use crate::show::Show;
@@ -77,8 +79,7 @@ struct Start {
     keep_minutes: u64,
 }
 
-/// The stages of the progress bar.
-const FILLING: &str = "items";
+/// The stage of the progress bar after [`FILLING`].
 const COMPARING: &str = "comparing";
 
 /// How long a difference must last in the audit of the new index. Until then a write may be on its way.
@@ -128,17 +129,15 @@ impl Entity {
     async fn run(self, progress: &Progress) -> Result<String, Failure> {
         let (engines, served) = self.target.open().await?;
         let total = served.count_items(&engines).await;
-        let (done, listener) = (AtomicU64::default(), progress.clone());
+        let filling = Arc::new(Filling::new(progress.clone(), total));
+        let listener = Arc::clone(&filling);
         progress.started(FILLING);
-        let scanned = move |items: usize| {
-            let done = done.fetch_add(items as u64, Ordering::SeqCst) + items as u64;
-            listener.advanced(FILLING, done, total.map(|total| total.max(done)));
-        };
-        let repaired = (served.repair_entity)(engines, self.entity.clone(), Box::new(scanned)).await;
+        let scanned = Box::new(move |items| listener.scanned(items));
+        let repaired = (served.repair_entity)(engines, self.entity.clone(), scanned).await;
         let repaired = repaired.map_err(Failure::new)?.ok_or_else(|| {
             Failure::new(format!("{} has no searchable entity `{}`.", served.system.name, self.entity))
         })?;
-        progress.finished(FILLING, "scanned");
+        filling.finished();
         let RepairedEntity { items, quarantined, failed, reasons } = repaired;
         if failed > 0 {
             let reasons = reasons.join("\n");
@@ -204,13 +203,8 @@ async fn reach(target: &Target, goal: Goal, progress: &Progress) -> Result<Strin
 async fn carry_out(target: &Target, order: Order, progress: &Progress) -> Result<Generations, Failure> {
     let (engines, served) = target.open().await?;
     let total = if order.goal == Goal::Serve { served.count_items(&engines).await } else { None };
-    let (done, listener) = (AtomicU64::default(), progress.clone());
-    let retrying = Retrying::new(progress.clone());
-    let step = move |step| match step {
-        mirror::Progress::Retrying { reason, left } => retrying.show(&reason, left),
-        step => show_step(step, order.pause, &done, total, &listener),
-    };
-    let state = (served.rebuild)(engines, order, Box::new(step)).await;
+    let steps = Steps::new(progress, order.pause, total);
+    let state = (served.rebuild)(engines, order, Box::new(move |step| steps.show(step))).await;
     state.map_err(|fault| {
         let name = served.system.name;
         Failure::new(format!("{fault}\n`cairn rebuild status {name}` shows the state of the rebuild."))
@@ -265,7 +259,7 @@ impl Watched {
     fn show(&mut self, seen: &RebuildProgress, total: Option<u64>, pause: Duration, progress: &Progress) {
         let RebuildProgress { generations, documents, compared } = seen;
         if generations.planned.is_some() && generations.mirror_paused && !std::mem::replace(&mut self.paused, true) {
-            show_step(mirror::Progress::Paused, pause, &AtomicU64::default(), total, progress);
+            show_pause(pause, progress);
         }
         let Some(documents) = *documents else { return };
         if !std::mem::replace(&mut self.filling, true) {
@@ -283,38 +277,60 @@ impl Watched {
     }
 }
 
-/// Shows a step of the rebuild.
-fn show_step(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: Option<u64>, progress: &Progress) {
-    match step {
-        mirror::Progress::Retrying { .. } => {}
-        mirror::Progress::Paused => {
-            progress.note(format!("A new index was created. Nothing is written to search for {} s.", pause.as_secs()));
+/// The steps of a rebuild, shown on the progress.
+struct Steps {
+    progress: Progress,
+    pause: Duration,
+    retrying: Retrying,
+    filling: Filling,
+    compared: AtomicU64,
+    total: Option<u64>,
+}
+
+impl Steps {
+    fn new(progress: &Progress, pause: Duration, total: Option<u64>) -> Self {
+        Self {
+            progress: progress.clone(),
+            pause,
+            retrying: Retrying::new(progress.clone()),
+            filling: Filling::new(progress.clone(), total),
+            compared: AtomicU64::default(),
+            total,
         }
-        mirror::Progress::Published => progress.note("The new index is written from now on."),
-        mirror::Progress::Scanned { items, .. } => {
-            let done = done.fetch_add(items as u64, Ordering::SeqCst) + items as u64;
-            progress.started(FILLING);
-            progress.advanced(FILLING, done, total.map(|total| total.max(done)));
-        }
-        mirror::Progress::Filled => {
-            progress.finished(FILLING, format!("{} scanned", done.swap(0, Ordering::SeqCst)));
-            progress.note("The new index is compared with the tables.");
-        }
-        mirror::Progress::Auditing(step) => {
-            let read = step.read() as u64;
-            let done = done.fetch_add(read, Ordering::SeqCst) + read;
-            progress.started(COMPARING);
-            // The items are read, then the documents.
-            progress.advanced(COMPARING, done, total.map(|total| (2 * total).max(done)));
-        }
-        mirror::Progress::Audited => {
-            progress.finished(COMPARING, "compared");
-            progress.note("The new index has every document.");
-        }
-        mirror::Progress::Serving => progress.note("Search uses the index."),
-        mirror::Progress::Released => progress.note("The old index is not written any more."),
-        mirror::Progress::Dropped => progress.note("An index was deleted."),
     }
+
+    fn show(&self, step: mirror::Progress) {
+        let progress = &self.progress;
+        match step {
+            mirror::Progress::Retrying { reason, left } => self.retrying.show(&reason, left),
+            mirror::Progress::Paused => show_pause(self.pause, progress),
+            mirror::Progress::Published => progress.note("The new index is written from now on."),
+            mirror::Progress::Scanned { items, .. } => self.filling.scanned(items),
+            mirror::Progress::Filled => {
+                self.filling.finished();
+                self.compared.store(0, Ordering::SeqCst);
+                progress.note("The new index is compared with the tables.");
+            }
+            mirror::Progress::Auditing(step) => {
+                let read = step.read() as u64;
+                let compared = self.compared.fetch_add(read, Ordering::SeqCst) + read;
+                progress.started(COMPARING);
+                // The items are read, then the documents.
+                progress.advanced(COMPARING, compared, self.total.map(|total| (2 * total).max(compared)));
+            }
+            mirror::Progress::Audited => {
+                progress.finished(COMPARING, "compared");
+                progress.note("The new index has every document.");
+            }
+            mirror::Progress::Serving => progress.note("Search uses the index."),
+            mirror::Progress::Released => progress.note("The old index is not written any more."),
+            mirror::Progress::Dropped => progress.note("An index was deleted."),
+        }
+    }
+}
+
+fn show_pause(pause: Duration, progress: &Progress) {
+    progress.note(format!("A new index was created. Nothing is written to search for {} s.", pause.as_secs()));
 }
 
 /// Returns the state as text or as JSON.
