@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use table::{Trace, trace};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
-use web::{Deadline, RequestId, cors};
+use web::{Deadline, RequestId, cors, string_bytes};
 
 use crate::listen::{CLIENT, Server};
 use crate::socket::sockets::Sockets;
@@ -254,16 +254,6 @@ fn is_text(headers: &HeaderMap) -> bool {
 /// Returns the size of a response's body in the payload of Lambda.
 fn payload_bytes(body: &[u8]) -> usize {
     if std::str::from_utf8(body).is_ok() { string_bytes(body) } else { body.len().div_ceil(3) * 4 }
-}
-
-/// Returns the size of a text as a JSON string, without its quotes.
-fn string_bytes(text: &[u8]) -> usize {
-    let escaped = |byte: &u8| match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | b'\x08' | b'\x0c' => 2,
-        ..b' ' => r"\u0000".len(),
-        _ => 1,
-    };
-    text.iter().map(escaped).sum()
 }
 
 enum Unread {

@@ -7,12 +7,20 @@ use serde::Serialize;
 
 use crate::{EntityTag, Problem};
 
-/// Returns the number of bytes that a value takes in the response of a Lambda function. Its JSON is a string there, in
-/// which quotes and backslashes are escaped.
+/// Returns the number of bytes that a value takes in the response of a Lambda function. Its JSON is a string there.
 pub fn response_bytes(value: &impl Serialize) -> Result<usize, Problem> {
     let json = serde_json::to_vec(value).map_err(Problem::internal)?;
-    let escaped = json.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
-    Ok(json.len() + escaped)
+    Ok(string_bytes(&json))
+}
+
+/// Returns the number of bytes of a text as a JSON string, without its quotes.
+pub fn string_bytes(text: &[u8]) -> usize {
+    let escaped = |byte: &u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | b'\x08' | b'\x0c' => 2,
+        ..b' ' => r"\u0000".len(),
+        _ => 1,
+    };
+    text.iter().map(escaped).sum()
 }
 
 /// A status, headers, and JSON or bytes.
@@ -121,7 +129,9 @@ mod tests {
 
     #[test]
     fn bytes_of_a_response_are_those_of_its_json_as_a_string() {
-        for value in ["", "plain", r#"a "quote" and \ one"#, "lines\r\n\ttab\u{1}\u{7f}", "Größe 😀"] {
+        for value in ["", "plain", r#"a "quote" and \ one"#, "lines\r\n\ttab\u{8}\u{c}\u{1}\u{1f}\u{7f}", "Größe 😀"]
+        {
+            assert_eq!(string_bytes(value.as_bytes()), serde_json::to_string(value).unwrap().len() - 2, "{value}");
             let value = serde_json::json!({ "text": value, "number": 1 });
             let escaped = serde_json::to_string(&value.to_string()).unwrap();
             assert_eq!(response_bytes(&value).unwrap(), escaped.len() - 2, "{value}");

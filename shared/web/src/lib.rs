@@ -56,7 +56,7 @@ pub mod trust;
 pub mod visible;
 pub mod who;
 
-pub use answer::{Answer, response_bytes};
+pub use answer::{Answer, response_bytes, string_bytes};
 pub use app::{App, Deadline, RequestId};
 pub use built_in::Health;
 pub use context::Context;
