@@ -157,7 +157,7 @@ where
     if head > MAX_HEAD {
         return message(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "Request Header Fields Too Large");
     }
-    fold(&mut parts.headers);
+    join_repeated_headers(&mut parts.headers);
     if forwarded_for == ForwardedFor::Appended {
         append_address(&mut parts.headers);
     }
@@ -186,7 +186,7 @@ where
 
 /// Joins the values of each repeated header: cookies as in one field, all others by commas ("Working with AWS Lambda proxy
 /// integrations for HTTP APIs").
-fn fold(headers: &mut HeaderMap) {
+fn join_repeated_headers(headers: &mut HeaderMap) {
     let is_repeated = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
     let repeated: Vec<HeaderName> = headers.keys().filter(is_repeated).cloned().collect();
     for name in repeated {
