@@ -89,6 +89,11 @@ fn limits(text: &str) -> Result<BTreeMap<String, u32>, String> {
 }
 
 impl Local {
+    /// Whether the command runs the platform.
+    pub fn runs_platform(&self) -> bool {
+        self.command.is_none()
+    }
+
     pub async fn run(self) -> Result<ExitCode, Failure> {
         if let Some(Command::Reset) = self.command {
             return self.reset();
@@ -160,12 +165,12 @@ impl Local {
         let folder = &self.state.folder;
         let reset = local::state::reset(folder)?;
         let folder = folder.display();
-        let said = match reset {
-            Reset::Absent => writeln!(io::stdout(), "There is no state folder `{folder}`."),
-            Reset::Deleted => writeln!(io::stdout(), "The state folder `{folder}` was deleted."),
-            Reset::Emptied => writeln!(io::stdout(), "The state folder `{folder}`, a link, was emptied."),
-        };
-        said.map_or_else(|error| closed_pipe(&error), |()| Ok(ExitCode::SUCCESS))
+        match reset {
+            Reset::Absent => println!("There is no state folder `{folder}`."),
+            Reset::Deleted => println!("The state folder `{folder}` was deleted."),
+            Reset::Emptied => println!("The state folder `{folder}`, a link, was emptied."),
+        }
+        Ok(ExitCode::SUCCESS)
     }
 
     /// Writes a token for each kind of caller into the state folder. Returns a line for each.

@@ -93,8 +93,8 @@ fn exit_on_closed_pipe() {
 #[tokio::main]
 async fn main() -> ExitCode {
     let command = Cairn::parse().command;
-    // The platform stops its engines when it ends, which an exit would not.
-    if !matches!(command, Command::Local(_)) {
+    // A running platform stops its engines when it ends, which an exit would not.
+    if !matches!(&command, Command::Local(local) if local.runs_platform()) {
         exit_on_closed_pipe();
     }
     let done = |outcome: Result<(), failure::Failure>| outcome.map(|()| ExitCode::SUCCESS);
