@@ -12,6 +12,7 @@ mod index_page;
 pub mod install;
 pub mod listen;
 pub mod log_file;
+mod missing_file;
 pub mod platform;
 mod private_file;
 pub mod process;

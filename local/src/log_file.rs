@@ -1,15 +1,15 @@
 //! Log files, of which the one of the last run is kept.
 
 use std::fs::File;
-use std::io::{ErrorKind, Result};
+use std::io::Result;
 use std::path::Path;
+
+use crate::missing_file::unless_missing;
 
 /// Creates a log file. An earlier `{name}.log` becomes `{name}.previous.log`, since a restart usually follows a failure.
 pub fn create(file: &Path) -> Result<File> {
-    match std::fs::rename(file, file.with_extension("previous.log")) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => File::create(file),
-    }
+    unless_missing(std::fs::rename(file, file.with_extension("previous.log")))?;
+    File::create(file)
 }
 
 #[cfg(test)]

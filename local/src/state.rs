@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StartError;
+use crate::missing_file::unless_missing;
 
 /// A state folder, locked by this process.
 #[derive(Debug)]
@@ -219,14 +220,6 @@ fn delete_contents(folder: &Path, remove: impl Fn(&Path) -> std::io::Result<()>)
 
 fn remove(path: &Path) -> std::io::Result<()> {
     if path.symlink_metadata()?.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
-}
-
-/// Returns the error of an operation on a file, unless the file does not exist.
-fn unless_missing(result: std::io::Result<()>) -> std::io::Result<()> {
-    match result {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }
 
 /// Creates a folder that only its owner can read. Folders above it that are missing get the usual mode.

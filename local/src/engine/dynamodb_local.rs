@@ -1,12 +1,12 @@
 //! Amazon's DynamoDB Local, from Maven Central.
 
-use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::time::Duration;
 
 use crate::error::StartError;
 use crate::install::maven::{Installed, Recipe};
+use crate::missing_file::unless_missing;
 use crate::process::Process;
 
 /// The jars that Maven downloads.
@@ -63,11 +63,9 @@ async fn start_once(installed: &Installed, folder: Option<&Path>, log: &Path) ->
 /// Empties the folder for temporary files, and returns the option that names it. SQLite's library is copied into it at
 /// every start (0.9 MB), and stays when the process is killed.
 fn empty_folder(folder: &Path) -> Result<String, StartError> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => std::fs::create_dir_all(folder),
-    }
-    .map_err(|error| StartError::folder(folder, error))?;
+    unless_missing(std::fs::remove_dir_all(folder))
+        .and_then(|()| std::fs::create_dir_all(folder))
+        .map_err(|error| StartError::folder(folder, error))?;
     Ok(format!("-Djava.io.tmpdir={}", folder.display()))
 }
 
