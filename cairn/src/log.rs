@@ -1,4 +1,5 @@
-//! The platform's log: JSON lines of the present run, in the state folder, beside those of the run before.
+//! The platform's log in the state folder: JSON lines of the current run. `cairn.previous.log` has those of the run
+//! before.
 
 use std::fs::File;
 use std::io::Sink;

@@ -37,7 +37,7 @@ pub struct Death {
 
 impl Process {
     /// Starts `command`, and waits until `ready` returns a value for a line of its standard output. Standard error goes
-    /// to `log`, and the log of the last run is kept beside it.
+    /// to `log`; the log of the last run is kept with the extension `.previous.log`.
     pub async fn start<T>(
         name: &'static str,
         mut command: Command,
