@@ -57,11 +57,14 @@ enum Unknown {
 const SENDING: &str = "file";
 const ROWS: &str = "rows";
 
-/// The interval at which the job is polled, at first and later.
-const POLL: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
+/// The interval at which the job is polled at first.
+const POLL_AT_FIRST: Duration = Duration::from_millis(250);
 
-/// How long the job is polled often. A small file is imported by then.
-const SOON: Duration = Duration::from_secs(5);
+/// The interval at which the job is polled after [`FREQUENT_POLLING_TIME`].
+const POLL_LATER: Duration = Duration::from_secs(1);
+
+/// How long the job is polled frequently. A small file is imported by then.
+const FREQUENT_POLLING_TIME: Duration = Duration::from_secs(5);
 
 /// The response to a new import.
 #[derive(Deserialize)]
@@ -196,8 +199,8 @@ async fn watch(gateway: &Gateway, id: &str, progress: &Progress) -> Result<Job, 
             progress.finished(ROWS, format!("{done} done, {failed} refused"));
             return Ok(job);
         }
-        let [often, rarely] = POLL;
-        tokio::time::sleep(if started.elapsed() < SOON { often } else { rarely }).await;
+        let is_new = started.elapsed() < FREQUENT_POLLING_TIME;
+        tokio::time::sleep(if is_new { POLL_AT_FIRST } else { POLL_LATER }).await;
     }
 }
 
