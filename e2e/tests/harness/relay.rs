@@ -1,5 +1,6 @@
-//! A relay in front of an engine, which forwards every request unchanged and records it.
+//! Proxies in front of an engine, which forward every request unchanged.
 
+use std::error::Error;
 use std::mem::take;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -51,6 +52,30 @@ impl Relay {
     pub fn seen(&self) -> Vec<Seen> {
         take(&mut self.seen.lock().unwrap())
     }
+}
+
+/// Starts a proxy for a DynamoDB, which runs `act` before it forwards the first transaction that contains this text.
+pub async fn before_first_transaction<A>(target: String, text: String, act: A) -> Server
+where
+    A: Future<Output = ()> + Send + 'static,
+{
+    let act = Arc::new(Mutex::new(Some(act)));
+    Server::start(move |request: Request<Incoming>| {
+        let (target, text, act) = (target.clone(), text.clone(), Arc::clone(&act));
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes();
+            let is_transaction = parts.headers["x-amz-target"].as_bytes().ends_with(b".TransactWriteItems");
+            if is_transaction && String::from_utf8_lossy(&body).contains(&text) {
+                let act = act.lock().unwrap().take();
+                if let Some(act) = act {
+                    act.await;
+                }
+            }
+            Ok::<_, Box<dyn Error + Send + Sync>>(pass_on(target, parts, body).await?)
+        }
+    })
+    .await
 }
 
 /// The client that all proxies share. Creating one is slow, since it reads the machine's certificates.

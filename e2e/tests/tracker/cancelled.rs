@@ -1,14 +1,8 @@
 //! Imports that are cancelled while they write: what they have made is counted exactly, and names them.
 
-use std::error::Error;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use bytes::Bytes;
 use http::Method;
-use http_body_util::BodyExt;
 use hyper::Request;
-use hyper::body::Incoming;
 use serde_json::json;
 use table::{Config, Engines};
 use tracker::schema::TRACKER;
@@ -16,8 +10,7 @@ use tracker::schema::TRACKER;
 use super::files::{announce, new, put_by_hand};
 use super::files_killed::Worker;
 use super::fixture::{Fixture, PROJECT};
-use crate::harness::relay::pass_on;
-use crate::harness::server::Server;
+use crate::harness::relay::before_first_transaction;
 use crate::harness::stopper::Moment;
 use crate::harness::{Answer, send_file};
 use crate::tests;
@@ -82,23 +75,12 @@ async fn cancelling_that_races_the_start_of_its_import_is_accepted() {
     let config = fixture.cairn.engines().config.clone();
     let target = config.dynamodb.clone().unwrap();
     let (jobs, sk) = (fixture.cairn.table_of(&TRACKER), format!("job-{}", announced.text("id")));
-    let starting = Arc::new((jobs, sk, AtomicBool::new(false)));
-    let server = Server::start(move |request: Request<Incoming>| {
-        let (starting, target) = (Arc::clone(&starting), target.clone());
-        async move {
-            let (parts, body) = request.into_parts();
-            let body = body.collect().await?.to_bytes();
-            let operation = parts.headers.get("x-amz-target").unwrap().as_bytes().to_vec();
-            let (jobs, sk, is_started) = &*starting;
-            if operation.ends_with(b".TransactWriteItems") && !is_started.swap(true, Ordering::Relaxed) {
-                let mut item = jobs.get("tenant-0807", sk).await.unwrap();
-                let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
-                item.insert("status".to_owned(), table::item::text("running"));
-                item.insert("rev".to_owned(), table::item::number(rev + 1));
-                jobs.put(item).await;
-            }
-            Ok::<_, Box<dyn Error + Send + Sync>>(pass_on(target, parts, body).await?)
-        }
+    let server = before_first_transaction(target, sk.clone(), async move {
+        let mut item = jobs.get("tenant-0807", &sk).await.unwrap();
+        let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
+        item.insert("status".to_owned(), table::item::text("running"));
+        item.insert("rev".to_owned(), table::item::number(rev + 1));
+        jobs.put(item).await;
     })
     .await;
     let config = Config { dynamodb: Some(server.url.clone()), ..config };

@@ -1,17 +1,12 @@
 //! Functions that die at their first transactions in turn, before it is sent or with its answer lost: whoever comes next
 //! finds what is missing, and the table ends as if nobody had died.
 
-use std::error::Error;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use bytes::Bytes;
 use http::Method;
-use http_body_util::BodyExt;
 use hyper::Request;
-use hyper::body::Incoming;
 use serde_json::{Map, Value, json};
 use table::{Clock, Config, Engines};
 use tokio::time::Instant;
@@ -21,8 +16,7 @@ use web::App;
 use super::files::{announce, import, new, put_by_hand};
 use super::files_killed::Worker;
 use super::fixture::{Fixture, PROJECT, TENANT, has_work, is_open};
-use crate::harness::relay::pass_on;
-use crate::harness::server::Server;
+use crate::harness::relay::before_first_transaction;
 use crate::harness::stopper::{Moment, Stopper};
 use crate::harness::table::{Item, Table, text};
 use crate::tests;
@@ -272,29 +266,13 @@ async fn fails_with_its_project(fixture: &Fixture, job: &str, issue: &str) {
     unsettle(fixture, issue).await;
     let config = fixture.cairn.engines().config.clone();
     let target = config.dynamodb.clone().unwrap();
-    let marking = Arc::new((fixture.cairn.table_of(&TRACKER), issue.to_owned(), AtomicBool::new(false)));
-    let marked = Arc::clone(&marking);
-    let server = Server::start(move |request: Request<Incoming>| {
-        let (marking, target) = (Arc::clone(&marking), target.clone());
-        async move {
-            let (parts, body) = request.into_parts();
-            let body = body.collect().await?.to_bytes();
-            let (table, issue, is_marked) = &*marking;
-            let is_transaction = parts.headers["x-amz-target"].as_bytes().ends_with(b".TransactWriteItems");
-            let settles = is_transaction && String::from_utf8_lossy(&body).contains(issue.as_str());
-            if settles && !is_marked.swap(true, Ordering::Relaxed) {
-                mark_project(table).await;
-            }
-            Ok::<_, Box<dyn Error + Send + Sync>>(pass_on(target, parts, body).await?)
-        }
-    })
-    .await;
+    let table = fixture.cairn.table_of(&TRACKER);
+    let server = before_first_transaction(target, issue.to_owned(), async move { mark_project(&table).await }).await;
     let Worker(clock) = Worker::ahead(fixture);
     clock.advance(Duration::from_secs(121));
     let config = Config { dynamodb: Some(server.url.clone()), ..config };
     let app = ::tracker::app(Engines::new(config, clock)).metrics_to(|_| {});
     app.event("runJobs", "{}".into(), Instant::now() + Duration::from_secs(20)).await.unwrap();
-    assert!(marked.2.load(Ordering::Relaxed), "it wrote no rows");
     let ended = fixture.ada.get(job).await.is(200);
     assert_eq!((ended.text("status"), ended.text("reason")), ("failed", "its project was deleted"), "{}", ended.told());
 }
