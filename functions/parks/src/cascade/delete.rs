@@ -86,7 +86,7 @@ pub fn delete_one(
     transaction.push(loaded.update_to(after)?);
     let Some(item) = after.reference() else { return Ok(()) };
     transaction.add_count(counters::of_items(Partition::of(&after.pk)), -1);
-    for relationship in &relationships.all {
+    for relationship in &relationships.listed {
         // Its other end may be deleted by the same transaction.
         if transaction.note_relationship(relationship.pair()) {
             detach(&item, relationship, transaction)?;

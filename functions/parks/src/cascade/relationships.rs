@@ -14,44 +14,37 @@ use crate::schema::PARKS;
 #[derive(Clone, Debug)]
 pub struct Relationships {
     pub counter: Counter,
-    pub all: Vec<Relationship>,
+    pub listed: Vec<Relationship>,
 }
 
-/// Loads the relationships of an item, or none if the counter says that they are more than `max`.
+/// Loads the relationships of an item. Returns `None` if it has more than `max`.
 pub async fn relationships_within(access: &Access, item: &ItemRef, max: usize) -> Result<Option<Relationships>, Error> {
-    let counter = counters::load(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(item)).await?;
-    if counter.count > max {
-        return Ok(None);
-    }
-    load(access, item, counter).await.map(Some)
+    load(access, item, Some(max)).await.map(|found| (found.counter.count <= max).then_some(found))
 }
 
-/// Loads the relationships of an item. If the index lags behind the counter, waits for the index.
+/// Loads the relationships of an item.
+pub async fn relationships(access: &Access, item: &ItemRef) -> Result<Relationships, Error> {
+    load(access, item, None).await
+}
+
+/// Loads the relationships of an item, or at most `max` of them if it has more.
+pub async fn relationships_up_to(access: &Access, item: &ItemRef, max: usize) -> Result<Relationships, Error> {
+    load(access, item, Some(max)).await
+}
+
+/// Loads the relationships of an item, or at most `max` of them if it has more. If the index lags behind the counter,
+/// waits for the index.
 ///
 /// [`Error::Conflict`] if other requests keep adding relationships.
-pub async fn relationships(access: &Access, item: &ItemRef) -> Result<Relationships, Error> {
-    let counter = counters::load(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(item)).await?;
-    load(access, item, counter).await
-}
-
-/// Loads the relationships of an item, or `max` of them if it has more. Waits for an index that lags behind the
-/// counter.
-pub async fn relationships_up_to(access: &Access, item: &ItemRef, max: usize) -> Result<Relationships, Error> {
+async fn load(access: &Access, item: &ItemRef, max: Option<usize>) -> Result<Relationships, Error> {
     let mut backoff = Backoff::new();
     loop {
         let counter = counters::load(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(item)).await?;
-        if counter.count <= max {
-            return load(access, item, counter).await;
-        }
-        let (mut pages, mut all) = (Pages::new(access, item, max, None), Vec::new());
-        while all.len() < max
-            && let Some(page) = pages.page().await?
-        {
-            all.extend(page);
-        }
-        if !all.is_empty() {
-            all.truncate(max);
-            return Ok(Relationships { counter, all });
+        let listed = if counter.count == 0 { Vec::new() } else { list(access, item, max).await? };
+        let has_all = listed.len() == counter.count;
+        let has_some = max.is_some_and(|max| counter.count > max) && !listed.is_empty();
+        if has_all || has_some {
+            return Ok(Relationships { counter, listed });
         }
         if !backoff.wait().await {
             return Err(Error::Conflict);
@@ -59,31 +52,19 @@ pub async fn relationships_up_to(access: &Access, item: &ItemRef, max: usize) ->
     }
 }
 
-async fn load(access: &Access, item: &ItemRef, mut counter: Counter) -> Result<Relationships, Error> {
-    let mut backoff = Backoff::new();
-    loop {
-        if counter.count == 0 {
-            return Ok(Relationships { counter, all: Vec::new() });
-        }
-        let all = listed(access, item).await?;
-        if all.len() == counter.count {
-            return Ok(Relationships { counter, all });
-        }
-        if !backoff.wait().await {
-            return Err(Error::Conflict);
-        }
-        counter = counters::load(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(item)).await?;
-    }
-}
-
-/// The relationships that the table and the index list. The index has only keys, so those items are loaded.
-async fn listed(access: &Access, item: &ItemRef) -> Result<Vec<Relationship>, Error> {
+/// Lists the relationships that the table and the index have, at most `max`. The index has only keys, so those items are
+/// loaded.
+async fn list(access: &Access, item: &ItemRef, max: Option<usize>) -> Result<Vec<Relationship>, Error> {
     let parks = access.table(&access::ALL_RELATIONSHIPS, &PARKS);
     let of = format!("rel::{item}");
     let (forward, reverse) = (parks.query(&of).consistent(), parks.query(&of).index("reverse"));
-    let (mut all, reverse) = try_join!(forward.all(), reverse.all())?;
-    all.extend(load_listed(parks, reverse).await?);
-    all.iter().map(Relationship::read).collect()
+    let max = max.unwrap_or(usize::MAX);
+    let limit = u32::try_from(max).unwrap_or(u32::MAX);
+    let (forward, reverse) = try_join!(forward.page(limit), reverse.page(limit))?;
+    let (mut listed, mut reverse) = (forward.items, reverse.items);
+    reverse.truncate(max.saturating_sub(listed.len()));
+    listed.extend(load_listed(parks, reverse).await?);
+    listed.iter().map(Relationship::read).collect()
 }
 
 /// Loads the relationships that the index lists.
@@ -150,5 +131,5 @@ pub async fn detached(access: &Access, item: &ItemRef) -> Result<Relationships, 
     let counter = counters::load(access, &access::DETACHED, counters::of_relationships(item)).await?;
     let parks = access.table(&access::DETACHED, &PARKS);
     let detached = parks.query(format!("detached::{item}")).consistent().all().await?;
-    Ok(Relationships { counter, all: detached.iter().map(Relationship::read).collect::<Result<_, _>>()? })
+    Ok(Relationships { counter, listed: detached.iter().map(Relationship::read).collect::<Result<_, _>>()? })
 }

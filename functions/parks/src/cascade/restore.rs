@@ -67,7 +67,7 @@ pub async fn restore_with_children(
         async move {
             let mut detached = detached(access, &reference).await?;
             // More are too many in any case.
-            detached.all.truncate(MAX_ACTIONS);
+            detached.listed.truncate(MAX_ACTIONS);
             let detached = load_others(access, &reference, detached, restored, budget).await?;
             Ok::<_, Error>((reference, item, detached))
         }
@@ -140,7 +140,7 @@ async fn cascaded(access: &Access, root: &Item) -> Result<Option<Vec<LoadedItem>
 pub async fn load_others(
     access: &Access,
     item: &ItemRef,
-    Relationships { counter, all }: Relationships,
+    Relationships { counter, listed }: Relationships,
     restored: &BTreeMap<Key, &Item>,
     budget: &RetryBudget,
 ) -> Result<DetachedRelationships, Error> {
@@ -148,7 +148,7 @@ pub async fn load_others(
         let other = present(access, relationship.other(item), restored, budget).await?;
         Ok::<_, Error>((relationship, other))
     };
-    let relationships = stream::iter(all).map(with_other).buffered(CONCURRENCY).try_collect().await?;
+    let relationships = stream::iter(listed).map(with_other).buffered(CONCURRENCY).try_collect().await?;
     Ok(DetachedRelationships { counter, relationships })
 }
 

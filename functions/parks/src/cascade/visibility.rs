@@ -26,7 +26,7 @@ pub async fn set_visibility(access: &Access, item: &ItemRef, shown: bool) -> Res
     }
     let relationships = relationships(access, item).await?;
     let mut transaction = TransactionBuilder::default();
-    for relationship in &relationships.all {
+    for relationship in &relationships.listed {
         transaction.note_relationship(relationship.pair());
         transaction.push(relationship.show(item, shown));
     }

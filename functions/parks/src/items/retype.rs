@@ -145,7 +145,7 @@ async fn move_item(
     let too_many = || TOO_MANY.because(format!("The item has more than {MAX_RELATIONSHIPS} relationships."));
     let related = cascade::relationships_within(cx.access(), &old, MAX_RELATIONSHIPS).await?.ok_or_else(too_many)?;
     let count = related.counter.count;
-    for relationship in related.all {
+    for relationship in related.listed {
         // The other item may be shown or hidden concurrently.
         transaction.push(relationship.delete_unchanged());
         transaction.push(relationship.with(&old, RelatedItem::new(new.clone(), after)).create()?);

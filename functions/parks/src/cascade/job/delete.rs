@@ -72,7 +72,7 @@ async fn batch(access: &Access, root: &Item, lease: &Lease) -> Result<(Transacti
                 let mut after = loaded.item.clone();
                 (after.busy, after.deleted_with) = (Some(true), Some(lease.id.to_string()));
                 transaction.push(loaded.update_to(&after)?);
-                detach_some(access, &item, related, &mut transaction)?;
+                detach_some(&item, related, &mut transaction)?;
             }
             break;
         }
@@ -89,8 +89,8 @@ async fn batch(access: &Access, root: &Item, lease: &Lease) -> Result<(Transacti
         && let Some(item) = root.reference()
     {
         let related = relationships_up_to(access, &item, max_detached(access)).await?;
-        if !related.all.is_empty() {
-            detach_some(access, &item, related, &mut transaction)?;
+        if !related.listed.is_empty() {
+            detach_some(&item, related, &mut transaction)?;
         }
     }
     Ok((transaction, cascaded))
@@ -101,14 +101,9 @@ fn max_detached(access: &Access) -> usize {
     (max_actions(access) - 2) / 3
 }
 
-/// Detaches as many relationships of an item as fit into a transaction that also updates the item.
-fn detach_some(
-    access: &Access,
-    item: &ItemRef,
-    related: Relationships,
-    transaction: &mut TransactionBuilder,
-) -> Result<(), Problem> {
-    for relationship in related.all.iter().take(max_detached(access)) {
+/// Detaches the listed relationships of an item. They are at most [`max_detached`].
+fn detach_some(item: &ItemRef, related: Relationships, transaction: &mut TransactionBuilder) -> Result<(), Problem> {
+    for relationship in &related.listed {
         detach(item, relationship, transaction)?;
     }
     transaction.assert_count(related.counter);

@@ -77,8 +77,8 @@ async fn finish(access: &Access, lease: &Lease, mut checkpoint: Checkpoint, key:
     {
         let mut detached = detached(access, &reference).await?;
         let limit = (max_actions(access) - 2) / ACTIONS_PER_RELATIONSHIP;
-        more = detached.all.len() > limit;
-        detached.all.truncate(limit);
+        more = detached.listed.len() > limit;
+        detached.listed.truncate(limit);
         let restored = BTreeMap::new();
         let detached = load_others(access, &reference, detached, &restored, &RetryBudget::default()).await?;
         restore_relationships(&reference, item, detached, &restored, &mut transaction)?;
@@ -145,10 +145,10 @@ async fn pick(
         let Some((loaded, reference, mut detached)) = found? else { continue };
         let mut after = restored(&loaded.item, &audit);
         // The item, its own counter and its partition's, and a check of its parent.
-        let item_cost = 4 + ACTIONS_PER_RELATIONSHIP * detached.all.len();
+        let item_cost = 4 + ACTIONS_PER_RELATIONSHIP * detached.listed.len();
         if cost + item_cost > max_actions(access) {
             if picked.is_empty() {
-                detached.all.truncate((max_actions(access) - 5) / ACTIONS_PER_RELATIONSHIP);
+                detached.listed.truncate((max_actions(access) - 5) / ACTIONS_PER_RELATIONSHIP);
                 checkpoint.unfinished = Some(loaded.item.key());
                 // Until all its relationships are restored, no request may relate, retype or delete it.
                 after.busy = Some(true);
