@@ -16,7 +16,9 @@ use table::{Cause, Error};
 use web::{Kind, Problem};
 
 pub use delete::{delete_with_children, deleted};
-pub use relationships::{Pages, Place, Relationships, relationships, relationships_up_to, relationships_within};
+pub use relationships::{
+    PagePosition, RelationshipPages, Relationships, relationships, relationships_up_to, relationships_within,
+};
 pub use restore::{restore_alone, restore_with_children};
 pub use transaction::{MAX_ACTIONS, TransactionBuilder, check_visibility};
 pub use visibility::{Visibility, set_visibility};

@@ -19,7 +19,7 @@ use crate::items::LoadedItem;
 use crate::jobs::{Details, Job, JobKind, NewJob};
 use crate::schema::PARKS;
 
-use super::{Place, counters};
+use super::{PagePosition, counters};
 
 /// The limit of actions in a batch. Two more actions of the transaction are on the job and its due row.
 fn max_actions(access: &Access) -> usize {
@@ -39,9 +39,9 @@ struct Checkpoint {
     /// A restored item some of whose relationships are still detached.
     #[serde(default)]
     unfinished: Option<Key>,
-    /// The place among the relationships of an item that is shown or hidden; absent at their start.
+    /// The next page of the relationships of an item that is shown or hidden; absent at their start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    place: Option<Place>,
+    next_page: Option<PagePosition>,
 }
 
 /// The job of a cascade from this item. The request that creates a deletion works on it; other jobs are due at once.
@@ -54,7 +54,7 @@ pub fn create(
     who: Option<String>,
 ) -> Result<NewJob, Problem> {
     let unfinished = (kind == JobKind::Restore).then(|| root.key());
-    let checkpoint = Checkpoint { root: root.key(), unfinished, place: None };
+    let checkpoint = Checkpoint { root: root.key(), unfinished, next_page: None };
     let mut job = Job::new(access, kind, Details::new(&root.key(), id), who).at(&checkpoint)?;
     job.counts.total = total;
     let key = root.item_key().ok_or_else(|| Problem::internal("an item with a key of no kind"))?;

@@ -77,10 +77,10 @@ async fn load_listed(parks: TableAccess<'_>, listed: Vec<Stored>) -> Result<Vec<
     Ok(parks.batch_get_consistent(&keys).await?.into_iter().flatten().collect())
 }
 
-/// A place between two pages of the relationships of an item.
+/// A position between two pages of the relationships of an item.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Place {
+pub enum PagePosition {
     /// Among those that the table lists.
     Forward(Option<Position>),
     /// Among those that the index lists.
@@ -89,35 +89,36 @@ pub enum Place {
 
 /// The relationships of an item in pages: first those that the table lists, then those that the index lists.
 #[derive(Debug)]
-pub struct Pages<'a> {
+pub struct RelationshipPages<'a> {
     access: &'a Access,
     item: &'a ItemRef,
     limit: usize,
     /// None after the last page.
-    pub next: Option<Place>,
+    pub next: Option<PagePosition>,
 }
 
-impl<'a> Pages<'a> {
-    /// Pages of at most `limit` relationships, from a place or from the start.
-    pub fn new(access: &'a Access, item: &'a ItemRef, limit: usize, from: Option<Place>) -> Self {
-        Self { access, item, limit, next: Some(from.unwrap_or(Place::Forward(None))) }
+impl<'a> RelationshipPages<'a> {
+    /// Pages of at most `limit` relationships, from a position or from the start.
+    pub fn new(access: &'a Access, item: &'a ItemRef, limit: usize, from: Option<PagePosition>) -> Self {
+        Self { access, item, limit, next: Some(from.unwrap_or(PagePosition::Forward(None))) }
     }
 
-    /// The next page. A page may be short, or empty.
-    pub async fn page(&mut self) -> Result<Option<Vec<Relationship>>, Error> {
-        let Some(place) = self.next.clone() else { return Ok(None) };
+    /// Returns the next page, which may be empty, or `None` after the last.
+    pub async fn next_page(&mut self) -> Result<Option<Vec<Relationship>>, Error> {
+        let Some(position) = self.next.clone() else { return Ok(None) };
         let parks = self.access.table(&access::ALL_RELATIONSHIPS, &PARKS);
         let of = format!("rel::{}", self.item);
         let limit = u32::try_from(self.limit).unwrap_or(u32::MAX);
-        let found = match place {
-            Place::Forward(after) => {
+        let found = match position {
+            PagePosition::Forward(after) => {
                 let page = parks.query(of).consistent().after(after).page(limit).await?;
-                self.next = Some(if page.next.is_some() { Place::Forward(page.next) } else { Place::Reverse(None) });
+                let next = page.next.map(|next| PagePosition::Forward(Some(next)));
+                self.next = next.or(Some(PagePosition::Reverse(None)));
                 page.items
             }
-            Place::Reverse(after) => {
+            PagePosition::Reverse(after) => {
                 let page = parks.query(of).index("reverse").after(after).page(limit).await?;
-                self.next = page.next.map(|next| Place::Reverse(Some(next)));
+                self.next = page.next.map(|next| PagePosition::Reverse(Some(next)));
                 load_listed(parks, page.items).await?
             }
         };

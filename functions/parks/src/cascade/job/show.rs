@@ -5,7 +5,7 @@ use jobs::{Step, Then, Worker};
 use table::Access;
 use web::Problem;
 
-use super::super::{Pages, TransactionBuilder, counters};
+use super::super::{RelationshipPages, TransactionBuilder, counters};
 use super::{Checkpoint, LAG, load, max_actions};
 use crate::access;
 use crate::jobs::{JobKind, Lease, ParksJobs};
@@ -23,12 +23,12 @@ impl Worker<ParksJobs> for Showing {
             return Ok(Step::fail(&lease.job, "its item does not exist any more"));
         };
         let counter = counters::load(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(&item)).await?;
-        let from_start = checkpoint.place.is_none();
+        let from_start = checkpoint.next_page.is_none();
         // The item and the counter take two more actions.
-        let mut pages = Pages::new(access, &item, max_actions(access) - 2, checkpoint.place.take());
+        let mut pages = RelationshipPages::new(access, &item, max_actions(access) - 2, checkpoint.next_page.take());
         let (mut left, mut seen) = (Vec::new(), 0);
         while left.is_empty()
-            && let Some(page) = pages.page().await?
+            && let Some(page) = pages.next_page().await?
         {
             seen += page.len();
             left.extend(page.into_iter().filter(|one| one.own(&item).shown != shown));
@@ -40,15 +40,15 @@ impl Worker<ParksJobs> for Showing {
         let mut counts = lease.job.counts;
         counts.done += left.len() as u64;
         counts.total = counts.total.max(counts.done);
-        // A relationship moves when its other item is retyped, also from behind this place to before it. So only a step
-        // that has seen all of them is the last.
+        // A relationship moves when its other item is retyped, also from after the checkpoint to before it. So only a
+        // step that has seen all of them is the last.
         let is_last = from_start && pages.next.is_none() && seen == counter.count;
         if !is_last {
             if from_start && left.is_empty() {
                 // The index lags behind the counter.
                 tokio::time::sleep(LAG).await;
             }
-            checkpoint.place = pages.next;
+            checkpoint.next_page = pages.next;
             return Step::new(transaction.into_actions(), &checkpoint, counts, Then::Continue);
         }
         let mut after = root.item.clone();
