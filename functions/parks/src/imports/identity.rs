@@ -98,7 +98,7 @@ impl RowParser {
             }
             Format::Csv => {
                 let place = columns.iter().position(|column| column == EXTERNAL_ID)?;
-                row.cells.cells(text, MAX_FIELDS).ok()?.into_iter().nth(place)?.text
+                row.sheet_format.cells(text, MAX_FIELDS).ok()?.into_iter().nth(place)?.text
             }
         };
         let valid = !external_id.is_empty() && external_id.chars().count() <= MAX_EXTERNAL_ID;

@@ -77,7 +77,7 @@ impl RowParser {
                 None
             }
             (Some(text), Format::Geojson) => self.feature(text, &mut faults),
-            (Some(text), Format::Csv) => self.record(text, row.cells, columns, &mut faults),
+            (Some(text), Format::Csv) => self.record(text, row.sheet_format, columns, &mut faults),
         };
         match draft {
             Some(draft) if faults.is_empty() => Ok(ParsedRow { number: row.number, ..draft }),
@@ -241,7 +241,7 @@ pub mod tests {
     pub fn read(format: Format, layer: Layer, text: &str) -> Result<ParsedRow, Vec<String>> {
         let columns = COLUMNS.map(str::to_owned)[..7].to_vec();
         let reading = RowParser { format, layer, options: Options::default(), schema: layer.schema().unwrap() };
-        let row = Row { number: 1, text: Some(text.as_bytes().to_vec()), cells: sheet::Format::default() };
+        let row = Row { number: 1, text: Some(text.as_bytes().to_vec()), sheet_format: sheet::Format::default() };
         let read = reading.read(&row, &columns);
         read.map_err(|faults| faults.into_iter().map(|fault| fault.pointer).collect())
     }

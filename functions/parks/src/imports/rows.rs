@@ -22,8 +22,8 @@ pub struct Row {
     pub number: u64,
     /// None if it exceeds the limit of a row.
     pub text: Option<Vec<u8>>,
-    /// The format of its cells; the default one for a feature.
-    pub cells: sheet::Format,
+    /// The format of the file; the default one for a feature.
+    pub sheet_format: sheet::Format,
 }
 
 /// A position between two rows of a file.
@@ -36,7 +36,7 @@ pub struct FilePosition {
     place: ParserState,
     /// The format of a CSV file whose header has been parsed.
     #[serde(default)]
-    cells: sheet::Format,
+    sheet_format: sheet::Format,
 }
 
 impl FilePosition {
@@ -75,7 +75,7 @@ impl Rows {
         let place = at.place.clone();
         let reader = match plan.format {
             Format::Geojson => Reader::Features(FeatureCollection::at(place)),
-            Format::Csv => Reader::Csv(Csv::at(place, at.cells, &plan.options)),
+            Format::Csv => Reader::Csv(Csv::at(place, at.sheet_format, &plan.options)),
         };
         Self { file: Blocks::new(name, plan.bytes, at.offset), reader, number: at.number }
     }
@@ -86,10 +86,10 @@ impl Rows {
             Reader::Features(features) => features.place(),
             Reader::Csv(csv) => csv.place(),
         };
-        FilePosition { offset: self.file.offset(), number: self.number, place, cells: self.cells() }
+        FilePosition { offset: self.file.offset(), number: self.number, place, sheet_format: self.sheet_format() }
     }
 
-    fn cells(&self) -> sheet::Format {
+    fn sheet_format(&self) -> sheet::Format {
         match &self.reader {
             Reader::Features(_) => sheet::Format::default(),
             Reader::Csv(csv) => csv.format(),
@@ -126,7 +126,7 @@ impl Rows {
                     let text = (!dropped).then(|| slice(rest, begin, end).to_vec());
                     self.file.take(taken);
                     self.number += 1;
-                    return Ok(Next::Row(Row { number: self.number, text, cells: self.cells() }));
+                    return Ok(Next::Row(Row { number: self.number, text, sheet_format: self.sheet_format() }));
                 }
                 Parsed::End => return Ok(Next::End),
                 Parsed::Broken(reason) => return Ok(Next::Broken(reason)),
