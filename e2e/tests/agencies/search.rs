@@ -16,7 +16,7 @@ tests! { agency_search:
     search_finds_members_of_one_agency_only,
     search_tolerates_typos_and_prefixes,
     search_over_more_than_200_agencies_is_refused,
-    suspended_memberships_do_not_narrow_the_search,
+    suspended_memberships_do_not_count_towards_the_200_agencies,
     search_faults_name_their_parameters,
 }
 
@@ -107,7 +107,7 @@ async fn search_tolerates_typos_and_prefixes() {
     assert_eq!(pages.len(), 4);
 }
 
-/// Makes bob a member, with this status, of 200 agencies that are not there.
+/// Creates memberships of bob, with this status, in 200 agencies that do not exist.
 async fn make_bob_a_member_of_200(stage: &Stage, status: MemberStatus) {
     let (person, stamp) = (
         Idpid::new("idp", "bob").unwrap(),
@@ -131,7 +131,7 @@ async fn search_over_more_than_200_agencies_is_refused() {
     assert_eq!(stage.bob.get("/agencies/me/agencies").await.is(200).each("agencyId"), ["n"]);
 }
 
-async fn suspended_memberships_do_not_narrow_the_search() {
+async fn suspended_memberships_do_not_count_towards_the_200_agencies() {
     let stage = Stage::new().await;
     make_bob_a_member_of_200(&stage, MemberStatus::Suspended).await;
     assert_eq!(found(&search(&stage, &stage.bob, "q=north").await), ["n"]);

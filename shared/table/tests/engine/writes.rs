@@ -176,7 +176,7 @@ async fn update_or_absent_creates_the_counter() {
 }
 
 #[tokio::test]
-async fn check_or_absent_takes_an_expired_item_for_an_absent_one() {
+async fn check_or_absent_treats_an_expired_item_as_absent() {
     let access = open().await;
     let expires = access.engines().clock.seconds() + 60;
     let expiring = Book { expires: Some(expires), ..book("Fern") };
