@@ -80,7 +80,7 @@ impl AgencyAccess {
         }
     }
 
-    /// [`Self::require_admin`] and [`Self::require_active`].
+    /// Requires an administrator, and an active agency unless the caller is a platform administrator.
     pub fn require_active_admin(&self) -> Result<(), Problem> {
         self.require_admin()?;
         self.require_active()

@@ -95,7 +95,7 @@ pub fn count(agency: &AgencyId, members: i64, admins: i64) -> Action {
     Action::update(&AGENCIES, gate_key(agency), counted).when(Condition::Absent("closed"))
 }
 
-/// Changes nothing. The condition fails while the agency is being deleted.
+/// Returns the action that checks that the agency is not being deleted.
 pub fn check_gate(agency: &AgencyId) -> Action {
     Action::check(&AGENCIES, gate_key(agency)).when(Condition::Absent("closed"))
 }

@@ -104,7 +104,7 @@ impl Action {
     }
 
     /// Lets the action succeed if the item does not exist. An update then creates it, and a check passes. For counters.
-    /// Only a check takes an expired item for an absent one.
+    /// A check treats an expired item as absent; other actions do not.
     pub fn or_absent(self) -> Self {
         Self { or_absent: true, ..self }
     }
