@@ -120,7 +120,7 @@ pub use limit::Limit;
 pub use objects::{Declared, Link, ObjectHead, Objects};
 pub use part::{Escaped, KeyPart, Number};
 pub use person::Idpid;
-pub use provision::create_tables;
+pub use provision::{create_tables, table_difference};
 pub use query::{Page, Position, Query};
 pub use queue::Queue;
 pub use read::TableAccess;

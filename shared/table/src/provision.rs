@@ -1,4 +1,6 @@
-//! Creation of a system's tables from its declaration.
+//! Creation of a system's tables from its declaration, and comparison of existing ones.
+
+mod difference;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,6 +16,8 @@ use tokio::time::{Instant, sleep};
 use crate::Config;
 use crate::error::Error;
 use crate::schema::{EXPIRES, Index, Projection, System, Table};
+
+pub use difference::table_difference;
 
 /// Creates the missing tables of a system, and returns when all are active. They are on demand, with their indexes, TTL
 /// on `expires`, and a stream of both images if one is declared. Existing tables are left as they are.
