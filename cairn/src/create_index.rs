@@ -30,7 +30,7 @@ impl CreateIndex {
             mirror::Progress::Retrying { reason, left } => retrying.show(&reason, left),
             mirror::Progress::Scanned { items, .. } => filling.scanned(items),
             mirror::Progress::Filled => filling.finished(),
-            // The first index is not audited, and no index is paused for it.
+            // The first index is not audited.
             _ => {}
         };
         let generation = (served.first_index)(Arc::clone(&engines), Box::new(step)).await.map_err(Failure::new);

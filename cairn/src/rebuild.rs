@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use local::Progress;
-use mirror::{Generations, Goal, Phase, Rebuild as Order, RebuildProgress, RepairedEntity};
+use mirror::{Generation, Generations, Goal, Phase, Rebuild as Order, RebuildProgress, RepairedEntity};
 use serde_json::json;
 
 use crate::executions::Executions;
@@ -160,7 +160,7 @@ impl Start {
             goal: Goal::Serve,
             begins,
             replaces: self.replace,
-            pause: running::pause(&self.target.state.folder)?,
+            wait: running::wait(&self.target.state.folder)?,
             accepts_quarantine: self.accept_quarantine,
             audit: (!self.skip_audit).then_some(AUDIT_WAIT),
             patience: mirror::PATIENCE,
@@ -192,7 +192,7 @@ async fn reach(target: &Target, goal: Goal, progress: &Progress) -> Result<Strin
         goal,
         begins: false,
         replaces: false,
-        pause: Duration::ZERO,
+        wait: Duration::ZERO,
         accepts_quarantine: false,
         audit: None,
         patience: mirror::PATIENCE,
@@ -203,7 +203,7 @@ async fn reach(target: &Target, goal: Goal, progress: &Progress) -> Result<Strin
 async fn carry_out(target: &Target, order: Order, progress: &Progress) -> Result<Generations, Failure> {
     let (engines, served) = target.open().await?;
     let total = if order.goal == Goal::Serve { served.count_items(&engines).await } else { None };
-    let steps = Steps::new(progress, order.pause, total);
+    let steps = Steps::new(progress, order.wait, total);
     let state = (served.rebuild)(engines, order, Box::new(move |step| steps.show(step))).await;
     state.map_err(|fault| {
         let name = served.system.name;
@@ -237,7 +237,7 @@ async fn carry_out_in_cloud(target: &Target, order: Order, progress: &Progress) 
     while !executions.has_ended(&execution).await? {
         // The rebuild does not depend on what is shown of it.
         if let Ok(seen) = mirror::rebuild_progress(served.system, &engines).await {
-            watched.show(&seen, total, order.pause, progress);
+            watched.show(&seen, total, order.wait, progress);
         }
         tokio::time::sleep(WATCH_INTERVAL).await;
     }
@@ -250,16 +250,16 @@ const WATCH_INTERVAL: Duration = Duration::from_secs(5);
 /// What was shown of the progress of functions.
 #[derive(Debug, Default)]
 struct Watched {
-    paused: bool,
+    published: bool,
     filling: bool,
     comparing: bool,
 }
 
 impl Watched {
-    fn show(&mut self, seen: &RebuildProgress, total: Option<u64>, pause: Duration, progress: &Progress) {
+    fn show(&mut self, seen: &RebuildProgress, total: Option<u64>, wait: Duration, progress: &Progress) {
         let RebuildProgress { generations, documents, compared } = seen;
-        if generations.planned.is_some() && generations.mirror_paused && !std::mem::replace(&mut self.paused, true) {
-            show_pause(pause, progress);
+        if generations.of(Phase::Published).is_some() && !std::mem::replace(&mut self.published, true) {
+            show_published(wait, progress);
         }
         let Some(documents) = *documents else { return };
         if !std::mem::replace(&mut self.filling, true) {
@@ -280,7 +280,7 @@ impl Watched {
 /// The steps of a rebuild, shown on the progress.
 struct Steps {
     progress: Progress,
-    pause: Duration,
+    wait: Duration,
     retrying: Retrying,
     filling: Filling,
     compared: AtomicU64,
@@ -288,10 +288,10 @@ struct Steps {
 }
 
 impl Steps {
-    fn new(progress: &Progress, pause: Duration, total: Option<u64>) -> Self {
+    fn new(progress: &Progress, wait: Duration, total: Option<u64>) -> Self {
         Self {
             progress: progress.clone(),
-            pause,
+            wait,
             retrying: Retrying::new(progress.clone()),
             filling: Filling::new(progress.clone(), total),
             compared: AtomicU64::default(),
@@ -303,8 +303,7 @@ impl Steps {
         let progress = &self.progress;
         match step {
             mirror::Progress::Retrying { reason, left } => self.retrying.show(&reason, left),
-            mirror::Progress::Paused => show_pause(self.pause, progress),
-            mirror::Progress::Published => progress.note("The new index is written from now on."),
+            mirror::Progress::Published => show_published(self.wait, progress),
             mirror::Progress::Scanned { items, .. } => self.filling.scanned(items),
             mirror::Progress::Filled => {
                 self.filling.finished();
@@ -329,8 +328,9 @@ impl Steps {
     }
 }
 
-fn show_pause(pause: Duration, progress: &Progress) {
-    progress.note(format!("A new index was created. Nothing is written to search for {} s.", pause.as_secs()));
+fn show_published(wait: Duration, progress: &Progress) {
+    progress
+        .note(format!("A new index was created, and is written from now on. It is filled in {} s.", wait.as_secs()));
 }
 
 /// Returns the state as text or as JSON.
@@ -340,36 +340,29 @@ fn printed(state: &Generations, json: bool) -> String {
 
 /// Returns a line for each index.
 fn listed(state: &Generations) -> String {
-    let planned = state.planned.iter().map(|planned| (planned, "created"));
-    let written = state.written.iter().map(|generation| (generation, generation.phase.name()));
-    let lines = written.chain(planned).map(|(generation, phase)| {
-        let (index, mapping) = (&generation.index, generation.mapping);
-        format!("{index}  {phase:<8} mapping {mapping}\n")
-    });
+    let lines = state
+        .written
+        .iter()
+        .map(|Generation { index, mapping, phase }| format!("{index}  {:<9} mapping {mapping}\n", phase.name()));
     let dropping = state.dropping.iter().map(|index| format!("{index}  dropping\n"));
     let paused = state.rebuild_paused.then(|| "The rebuild is paused.\n".to_owned());
     lines.chain(dropping).chain(paused).collect()
 }
 
 fn described(state: &Generations) -> serde_json::Value {
-    let planned = state.planned.iter().map(|planned| (planned, "created"));
-    let written = state.written.iter().map(|generation| (generation, generation.phase.name()));
-    let indexes = written.chain(planned);
-    let indexes = indexes
-        .map(|(generation, phase)| json!({ "index": generation.index, "phase": phase, "mapping": generation.mapping }));
+    let indexes = state.written.iter().map(
+        |Generation { index, mapping, phase }| json!({ "index": index, "phase": phase.name(), "mapping": mapping }),
+    );
     let dropping = state.dropping.iter().map(|index| json!({ "index": index, "phase": "dropping" }));
     json!({
         "indexes": indexes.chain(dropping).collect::<Vec<_>>(),
         "rebuilding": state.is_rebuilding(),
         "paused": state.rebuild_paused,
-        "writing": !state.mirror_paused,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use mirror::Generation;
-
     use super::*;
 
     fn generation(number: u32, phase: Phase) -> Generation {
@@ -388,7 +381,7 @@ mod tests {
 
     #[test]
     fn each_index_is_listed_with_its_phase() {
-        let expected = "parks-000001  serving  mapping 1\nparks-000002  filling  mapping 2\n\
+        let expected = "parks-000001  serving   mapping 1\nparks-000002  filling   mapping 2\n\
                         parks-000003  dropping\nThe rebuild is paused.\n";
         assert_eq!(listed(&state()), expected);
     }
@@ -401,7 +394,7 @@ mod tests {
                 { "index": "parks-000002", "phase": "filling", "mapping": 2 },
                 { "index": "parks-000003", "phase": "dropping" },
             ],
-            "rebuilding": true, "paused": true, "writing": true,
+            "rebuilding": true, "paused": true,
         });
         assert_eq!(described(&state()), expected);
     }

@@ -97,14 +97,10 @@ fn is_listening(gateway: &str) -> bool {
     address.is_some_and(|address| TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok())
 }
 
-/// How much longer than an invocation can live a rebuild waits on AWS, where it is a clock of another machine that ends
-/// the invocation.
-const MARGIN: Duration = Duration::from_secs(30);
-
-/// Returns how long a rebuild waits until every invocation of the mirror has ended.
-pub fn pause(folder: &Path) -> Result<Duration, Failure> {
+/// Returns how long a rebuild waits until every invocation of the mirror from before has ended.
+pub fn wait(folder: &Path) -> Result<Duration, Failure> {
     if is_deployment() {
-        return Ok(mirror::TIMEOUT + MARGIN);
+        return Ok(mirror::AWAIT_BATCHES);
     }
     Ok(Duration::from_secs(endpoints(folder)?.mirror_timeout + 1))
 }

@@ -65,7 +65,6 @@ fn as_json(system: &str, status: &OfSystem) -> Value {
         "reason": status.reason,
         "epoch": status.generations.as_ref().map(|generations| generations.epoch),
         "paused": status.generations.as_ref().is_some_and(|generations| generations.rebuild_paused),
-        "writing": status.generations.as_ref().is_some_and(|generations| !generations.mirror_paused),
         "generations": generations,
         "quarantined": status.markers,
         "givenUp": status.given_up,

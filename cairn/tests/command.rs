@@ -210,12 +210,12 @@ mod tests {
             found.iter().map(|(index, phase)| (format!("shelf-00000{index}"), (*phase).to_owned())).collect()
         };
         assert_eq!(rebuild(folder.path(), &["status"]), phases(&[("1", "serving")]));
-        // It is killed in its pause.
+        // It is killed while it waits.
         let mut killed = cairn(folder.path(), &["rebuild", "start", "shelf"]).spawn().unwrap();
         until("the rebuild did not begin", Duration::from_secs(20), || rebuild(folder.path(), &["status"]).len() == 2);
         killed.kill().unwrap();
         killed.wait().unwrap();
-        assert_eq!(rebuild(folder.path(), &["status"]), phases(&[("1", "serving"), ("2", "created")]));
+        assert_eq!(rebuild(folder.path(), &["status"]), phases(&[("1", "serving"), ("2", "published")]));
         // A refused order leaves the rebuild paused.
         rebuild(folder.path(), &["pause"]);
         let refused = cairn(folder.path(), &["rebuild", "resume", "shelf", "--replace"]).output().unwrap();

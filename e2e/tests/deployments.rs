@@ -169,7 +169,7 @@ async fn state_machine_creates_another_index_of_each_system() {
         let system = served.system.name;
         let cairn = Cairn::with(Setup::of(system)).await;
         cairn.caught_up().await;
-        // Nothing is written, so that no invocation from before the pause is left.
+        // Nothing is written, so no invocation from before the publication is left.
         let machine = StateMachine::of(served.system, Duration::ZERO);
         let call = async |input| cairn.event(system, CREATE_INDEX, &input).await;
         let lost = index(&cairn, system, 2);
@@ -181,7 +181,7 @@ async fn state_machine_creates_another_index_of_each_system() {
         };
         let refused = machine.execute(json!({ "begin": true }), without_index).await.unwrap_err();
         assert!(refused.contains("was deleted: cancel the rebuild and start it again"), "{refused}");
-        let cancel = Rebuild { goal: Goal::Cancel, ..Rebuild::WITHOUT_PAUSE };
+        let cancel = Rebuild { goal: Goal::Cancel, ..Rebuild::WITHOUT_WAIT };
         (served.rebuild)(Arc::clone(cairn.engines()), cancel, Box::new(|_| ())).await.unwrap();
 
         let output = machine.execute(json!({ "begin": true }), call).await.unwrap();

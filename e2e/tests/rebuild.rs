@@ -82,9 +82,9 @@ impl Documents for Raised {
 
 impl WithoutShapes for Raised {}
 
-/// The longest time that an invocation of the mirror takes, and the pause of a rebuild.
+/// The longest time that an invocation of the mirror takes, and how long a rebuild waits for it.
 const TIMEOUT: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_millis(2_100);
+const WAIT: Duration = Duration::from_millis(2_100);
 
 /// How long a difference must last in the audit of the new index.
 const AUDIT_WAIT: Duration = Duration::from_secs(1);
@@ -132,7 +132,7 @@ impl Stage {
             goal,
             begins: goal == Goal::Serve,
             replaces: false,
-            pause: PAUSE,
+            wait: WAIT,
             accepts_quarantine: false,
             audit: Some(AUDIT_WAIT),
             patience: PATIENCE,
@@ -299,7 +299,7 @@ async fn raised_mapping_is_rebuilt_while_people_write_and_search() {
         read(&stage, &ended)
     );
     let (writes, time) = (writes.load(Ordering::SeqCst), began.elapsed());
-    println!("{writes} writes and {searches} searches in {time:?}, of which the mirror was paused for {PAUSE:?}");
+    println!("{writes} writes and {searches} searches in {time:?}, of which the rebuild waited for {WAIT:?}");
     println!("longest time until a write was found: {lag:?}");
     assert!(writes > 60 && searches > 3, "{writes} writes, {searches} searches");
     assert_eq!((phases(&state), state.dropping.len()), (vec![(2, "serving")], 0));
@@ -349,25 +349,25 @@ async fn rebuild_killed_at_each_write_resumes() {
 async fn paused_rebuild_can_be_cancelled() {
     let stage = Stage::new().await;
     let engines = Arc::clone(stage.cairn.engines());
-    let created = Arc::new(tokio::sync::Notify::new());
-    let notify = Arc::clone(&created);
+    let published = Arc::new(tokio::sync::Notify::new());
+    let notify = Arc::clone(&published);
     let on_step = Box::new(move |step| {
-        if step == Progress::Paused {
+        if step == Progress::Published {
             notify.notify_one();
         }
     });
-    // The operator pauses the rebuild before the new index is published.
+    // The operator pauses the rebuild before the new index is filled.
     let rebuilding = ::mirror::rebuild::<Raised>(Arc::clone(&engines), Stage::order(Goal::Serve), on_step);
     let pause = async {
-        created.notified().await;
+        published.notified().await;
         pause_rebuild(&SYSTEM, &engines).await
     };
     let (stopped, paused) = tokio::join!(rebuilding, pause);
     let stopped = stopped.unwrap_err().to_string();
     assert!(stopped.contains("the rebuild is paused: resume or cancel it"), "{stopped}");
     let paused = paused.unwrap();
-    assert!(paused.rebuild_paused && !paused.mirror_paused && paused.planned.is_some(), "{paused:?}");
-    // The old index is written.
+    assert_eq!((paused.rebuild_paused, phases(&paused)), (true, vec![(1, "serving"), (2, "published")]));
+    // Both indexes are written.
     stage.table().put(book("During the pause")).await;
     stage.shows_the_table(false).await;
     stage.carry_out(Stage::order(Goal::Cancel)).await;
@@ -375,7 +375,7 @@ async fn paused_rebuild_can_be_cancelled() {
     assert!(!stage.exists(2).await);
     stage.shows_the_table(false).await;
 
-    resume_rebuild(&SYSTEM, &engines, Rebuild::WITHOUT_PAUSE).await.unwrap();
+    resume_rebuild(&SYSTEM, &engines, Rebuild::WITHOUT_WAIT).await.unwrap();
     assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (3, "serving")]);
     stage.shows_the_table(true).await;
 }

@@ -180,9 +180,9 @@ async fn rebuild(platform: &Platform) -> Result<Duration, Failure> {
         }
     };
     // Nothing is written meanwhile, so there is no invocation to wait for.
-    let serve = Rebuild { begins: true, ..Rebuild::WITHOUT_PAUSE };
+    let serve = Rebuild { begins: true, ..Rebuild::WITHOUT_WAIT };
     (parks.rebuild)(Arc::clone(platform.engines()), serve, Box::new(progress)).await?;
-    let finish = Rebuild { goal: Order::Finish, ..Rebuild::WITHOUT_PAUSE };
+    let finish = Rebuild { goal: Order::Finish, ..Rebuild::WITHOUT_WAIT };
     (parks.rebuild)(Arc::clone(platform.engines()), finish, Box::new(|_| ())).await?;
     let times = times.lock().map_err(|_| "the progress panicked")?;
     match *times {

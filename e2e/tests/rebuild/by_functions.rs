@@ -8,7 +8,7 @@ use ::shelf::schema::SYSTEM;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 
-use super::{BOOKS, PAUSE, Stage, book, phases, read, write};
+use super::{BOOKS, Stage, WAIT, book, phases, read, write};
 use crate::harness::state_machine::StateMachine;
 use crate::tests;
 
@@ -26,7 +26,7 @@ impl Stage {
     /// Executes the state machine. Returns its output, or the cause of its failure.
     async fn execute(&self, order: Value) -> Result<Value, String> {
         let call = async |input| self.cairn.event_within(TIME, "shelf", CREATE_INDEX, &input).await;
-        StateMachine::of(&SYSTEM, PAUSE).execute(order, call).await
+        StateMachine::of(&SYSTEM, WAIT).execute(order, call).await
     }
 
     /// Moves searches to the index, as an operator's command does. Returns the index's number.
@@ -115,7 +115,7 @@ async fn calls_whose_answers_are_lost_are_repeated() {
         let output = stage.cairn.event_within(TIME, "shelf", CREATE_INDEX, &input).await;
         if calls.fetch_add(1, Ordering::SeqCst).is_multiple_of(2) { Err("no answer".to_owned()) } else { output }
     };
-    let output = StateMachine::of(&SYSTEM, PAUSE).execute(json!({ "begin": true }), call).await.unwrap();
+    let output = StateMachine::of(&SYSTEM, WAIT).execute(json!({ "begin": true }), call).await.unwrap();
     assert!(done(&output), "{output}");
     assert_eq!(stage.move_searches().await, 2);
     stage.shows_the_table(true).await;

@@ -58,9 +58,7 @@ enum Trouble {
 enum Moment {
     /// The new index is about to be created.
     Creating,
-    /// The new index exists, and the mirror writes nothing.
-    Paused,
-    /// Both indexes are written, and no page of the table is.
+    /// Both indexes are written, and the rebuild waits.
     Published,
     /// A page of the table was written.
     Filling,
@@ -83,9 +81,8 @@ enum Moment {
 }
 
 impl Moment {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 11] = [
         Self::Creating,
-        Self::Paused,
         Self::Published,
         Self::Filling,
         Self::Refreshing,
@@ -120,7 +117,6 @@ impl Moment {
     /// Whether this moment is after the step.
     fn is_after(self, step: &Progress) -> bool {
         match self {
-            Self::Paused => *step == Progress::Paused,
             Self::Published => *step == Progress::Published,
             Self::Filling => matches!(step, Progress::Scanned { .. }),
             Self::Filled => *step == Progress::Filled,
@@ -427,7 +423,7 @@ async fn full_disk_during_a_rebuild_loses_nothing() {
 /// Two indexes need twice the disk.
 async fn full_disk_is_freed_by_cancel_and_by_finish() {
     let (search, stage) = (Search::shared().await, Stage::on(None).await);
-    stage.stop_at(Stage::order(Goal::Serve), Progress::Paused).await;
+    stage.stop_at(Stage::order(Goal::Serve), Progress::Published).await;
 
     search.set_block(&stage.alias, FULL, true).await;
     stage.carry_out(Stage::order(Goal::Cancel)).await;

@@ -75,7 +75,7 @@ pub(super) async fn bring_up(
             return Ok(());
         }
         // Without an index that serves, a paused rebuild must end first: its operator needs a running platform.
-        mirror::resume_rebuild(served.system, engines, Rebuild::WITHOUT_PAUSE)
+        mirror::resume_rebuild(served.system, engines, Rebuild::WITHOUT_WAIT)
             .await
             .map_err(|fault| failed(fault.to_string()))?;
     }
@@ -92,7 +92,7 @@ pub(super) async fn bring_up(
         }
     });
     // No invocation runs yet, so there is nothing to wait for.
-    let generations = (served.rebuild)(Arc::clone(engines), Rebuild::WITHOUT_PAUSE, scanned).await;
+    let generations = (served.rebuild)(Arc::clone(engines), Rebuild::WITHOUT_WAIT, scanned).await;
     let generations = generations.map_err(|fault| failed(fault.to_string()))?;
     let index = generations.of(Phase::Serving).map(|serving| serving.index.clone()).unwrap_or_default();
     let outcome = match items.load(Ordering::SeqCst) {

@@ -267,7 +267,7 @@ async fn paused_rebuild_without_a_serving_index_ends_with_the_next_start() {
             notify.notify_one();
         }
     });
-    let order = Rebuild { begins: true, replaces: true, ..Rebuild::WITHOUT_PAUSE };
+    let order = Rebuild { begins: true, replaces: true, ..Rebuild::WITHOUT_WAIT };
     tokio::select! {
         biased;
         () = published.notified() => {}

@@ -1,5 +1,5 @@
-//! A rebuild by short calls of a function, each of which resumes from the config item. No call waits for the end of the
-//! pause, and none moves searches from one index to another, since no policy could limit that to one system.
+//! A rebuild by short calls of a function, each of which resumes from the config item. No call waits for the end of
+//! invocations, and none moves searches from one index to another, since no policy could limit that to one system.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use crate::rebuild::{Course, Decided, Progress, Rebuild, Step, compare, decide, 
 /// What is next after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Advanced {
-    /// The mirror writes nothing since this epoch of the config item. Once that has lasted longer than an invocation can
-    /// live, the next call publishes the index.
-    Paused { epoch: u64 },
+    /// The index is published since this epoch of the config item, or earlier. Once that has lasted longer than an
+    /// invocation can live, the next call fills it.
+    Published { epoch: u64 },
     /// The index is to be filled, from all shares at once.
     Filling,
     /// The time of the call was up.
@@ -31,7 +31,7 @@ pub(crate) enum Advanced {
 /// The bounds of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// The epoch whose pause is over. The caller has waited after the call that returned it.
+    /// The epoch after which the caller has waited. An earlier call has returned it.
     pub(crate) waited: Option<u64>,
     /// The time at which the comparison with the tables stops, in microseconds.
     pub(crate) until: Option<i64>,
@@ -55,12 +55,12 @@ pub(crate) async fn advance<P: Ports, D: Documents>(
         };
         let replaces = config.replaces;
         match step {
-            Step::Publish if bounds.waited != Some(config.epoch) => {
-                return Ok(Advanced::Paused { epoch: config.epoch });
+            Step::AwaitBatches if bounds.waited != Some(config.epoch) => {
+                return Ok(Advanced::Published { epoch: config.epoch });
             }
-            // A pause counts only for the epoch after which it was waited for.
-            Step::Publish => {
-                let order = Rebuild { pause: Duration::ZERO, ..order };
+            // The wait counts only for the epoch that was returned.
+            Step::AwaitBatches => {
+                let order = Rebuild { wait: Duration::ZERO, ..order };
                 take_step(ports, documents, config, (step, order), progress).await?;
             }
             Step::Fill => {

@@ -12,7 +12,7 @@ use table::never;
 
 use crate::context::Context;
 use crate::documents::Documents;
-use crate::generation::TargetId;
+use crate::generation::{TargetId, Targets};
 use crate::group::{Group, GroupId, Groups};
 use crate::ports::{Fault, Ports, Time};
 use crate::quarantine::Code;
@@ -86,18 +86,19 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
 
     /// Creates a batch that repairs the documents of its groups in every generation.
     pub(crate) fn repair(context: Context<'c, P, D>, groups: Groups<'a>) -> Self {
-        Self::start(context, groups, Group::start_repair)
+        Self::start(context, groups, |group, target, _| group.start_repair(target))
     }
 
     fn start(
         context: Context<'c, P, D>,
         mut groups: Groups<'a>,
-        start: impl Fn(&mut Group<'a>, TargetId) -> Vec<Task<'a>>,
+        start: impl Fn(&mut Group<'a>, TargetId, &Targets) -> Vec<Task<'a>>,
     ) -> Self {
         let mut tasks = Tasks::default();
         for chunk in groups.chunks_mut(CHUNK) {
             for target in context.targets.ids() {
-                chunk.iter_mut().flat_map(|group| start(group, target)).for_each(|task| tasks.start(task));
+                let started = chunk.iter_mut().flat_map(|group| start(group, target, &context.targets));
+                started.for_each(|task| tasks.start(task));
             }
         }
         Self {

@@ -44,7 +44,7 @@ pub(crate) async fn create<P: Ports, D: Documents>(
             format_args!("a rebuild of the index has not ended: resume it with `cairn rebuild start {system}`");
         return Err(Fault::lasting("mirror", reason));
     }
-    let order = Rebuild { patience, ..Rebuild::WITHOUT_PAUSE };
+    let order = Rebuild { patience, ..Rebuild::WITHOUT_WAIT };
     let config = rebuild(ports, documents, alias, order, progress).await?;
     config.of(Phase::Serving).cloned().ok_or_else(|| Fault::passing("mirror", "another call changes the index"))
 }

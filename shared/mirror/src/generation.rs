@@ -11,14 +11,8 @@ pub struct Generations {
     pub epoch: u64,
     /// The alias that readers search.
     pub alias: String,
-    /// Whether every batch is reported. Other generations are published only when this has lasted longer than an
-    /// invocation can live. Otherwise an invocation that received an older image could write it to a new generation
-    /// after another one had handled the item's delete in the old generation alone.
-    pub mirror_paused: bool,
     /// Every generation that is written, by age. A record is handled when it is handled in each of them.
     pub written: Vec<Generation>,
-    /// The generation that a rebuild has created and not published yet.
-    pub planned: Option<Generation>,
     /// Whether an operator has paused the rebuild that is under way. The mirror writes meanwhile.
     pub rebuild_paused: bool,
     /// Whether the rebuild that is under way replaces the old indexes, which are not written any more once the new one is.
@@ -41,7 +35,10 @@ pub struct Generation {
 /// The phase of a generation that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// The index is filled from the tables.
+    /// The index is written, and takes no images of records, since an invocation from before may hold older ones. It may
+    /// not even know that an item was deleted, if another invocation has handled that. So the items are read instead.
+    Published,
+    /// No invocation from before the publication lives any more, and the index is filled from the tables.
     Filling,
     /// The index has every document, and the readers' alias is about to be moved to it.
     Audited,
@@ -63,6 +60,8 @@ pub(crate) struct Target {
     pub(crate) alias: String,
     /// The version of its mapping.
     pub(crate) mapping: u32,
+    /// Whether images of records are written to it. See [`Phase::Published`].
+    pub(crate) takes_images: bool,
 }
 
 /// The position of a generation among those that a batch writes.
@@ -80,6 +79,7 @@ impl Targets {
             index: generation.index.clone(),
             alias: generation.write_alias(),
             mapping: generation.mapping,
+            takes_images: generation.phase != Phase::Published,
         };
         Self(generations.iter().map(target).collect())
     }
@@ -116,11 +116,12 @@ impl Generations {
 }
 
 impl Phase {
-    pub const ALL: [Self; 4] = [Self::Filling, Self::Audited, Self::Serving, Self::Kept];
+    pub const ALL: [Self; 5] = [Self::Published, Self::Filling, Self::Audited, Self::Serving, Self::Kept];
 
     /// Returns the name in the config item.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Published => "published",
             Self::Filling => "filling",
             Self::Audited => "audited",
             Self::Serving => "serving",
@@ -137,7 +138,7 @@ impl Generation {
 
     /// Whether the index was filled from the tables, so that each searchable item has a document.
     pub fn is_filled(&self) -> bool {
-        self.phase != Phase::Filling
+        !matches!(self.phase, Phase::Published | Phase::Filling)
     }
 
     /// Checks that the code writes documents of this version. The strict mapping of the index would refuse others.

@@ -82,9 +82,9 @@ pub use inspect::{InGeneration, Inspected};
 pub use item::Item;
 pub use lag::{Lag, Lags, lag};
 pub use mirrored::{
-    Auditing, HANDLER, Inspecting, Mirrored, OnAuditStep, OnBatchRedriven, OnPageScanned, OnRebuildStep, Rebuilding,
-    Redriving, Repairing, RepairingEntity, TIMEOUT, WithoutShapes, audit, first_index, handler, inspect, rebuild,
-    redrive, repair, repair_entity,
+    AWAIT_BATCHES, Auditing, HANDLER, Inspecting, Mirrored, OnAuditStep, OnBatchRedriven, OnPageScanned, OnRebuildStep,
+    Rebuilding, Redriving, Repairing, RepairingEntity, TIMEOUT, WithoutShapes, audit, first_index, handler, inspect,
+    rebuild, redrive, repair, repair_entity,
 };
 pub use number::Number;
 pub use operate::{Staleness, check_dismissal, dismiss, generations, indexes_of, quarantined, stale};

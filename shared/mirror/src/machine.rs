@@ -25,14 +25,14 @@ const UNSETTLED: &str = "the key did not settle: it keeps changing, or OpenSearc
 
 impl<'a> Group<'a> {
     /// Starts the group in one generation.
-    pub(crate) fn start(&mut self, target: TargetId) -> Vec<Task<'a>> {
+    pub(crate) fn start(&mut self, target: TargetId, targets: &Targets) -> Vec<Task<'a>> {
         let tasks = match self.initial_poison() {
             Some(_) if self.was_removed() => {
                 self.outcome = Outcome::Ignored;
                 self.clear(target, self.highest())
             }
             Some(poison) => self.quarantine(target, poison),
-            None => self.process_images(target),
+            None => self.process_images(target, targets),
         };
         self.open += tasks.len();
         tasks
@@ -65,7 +65,7 @@ impl<'a> Group<'a> {
             Event::Item(compare, item) => self.item_read(compare, item, targets),
             Event::Stamped { stamp, written } => self.stamped(&stamp, written, targets),
             Event::Unstampable { rev, code, reason } => self.unstampable(rev, code, &reason, targets),
-            Event::Quarantined(quarantine) => self.quarantined(&quarantine),
+            Event::Quarantined(quarantine) => self.quarantined(&quarantine, targets),
             Event::Cleared => Vec::new(),
             Event::Failed(reason) => self.failed_by(&reason),
         };
@@ -74,9 +74,11 @@ impl<'a> Group<'a> {
     }
 
     /// Returns the tasks that the images require. Unknown event names make no difference, so that no stale document
-    /// stays visible.
-    fn process_images(&self, target: TargetId) -> Vec<Task<'a>> {
+    /// stays visible. A generation that takes no images gets the item instead. It gets tombstones in any case, which a
+    /// later page of the tables raises an item above.
+    fn process_images(&self, target: TargetId, targets: &Targets) -> Vec<Task<'a>> {
         let Some(fold) = self.fold else { return Vec::new() };
+        let settle = || vec![Task::Settle(Settle::new(self.id, target))];
         let tombstone = |version| Task::Write(Write::tombstone(self.id, target, version, Versioning::External));
         // The item is stamped once, for all generations.
         let stamp = |above| {
@@ -85,21 +87,21 @@ impl<'a> Group<'a> {
             (target == TargetId::FIRST).then_some(Task::Stamp(stamp))
         };
         match (decide(fold), self.image) {
-            (Decision::Index(version), Some(image)) => {
+            (Decision::Index(version), Some(image)) if targets[target].takes_images => {
                 let content = Content::Item(Cow::Borrowed(image.text), Versioning::External);
                 vec![Task::Write(Write::index(self.id, target, version, content))]
             }
+            (Decision::Index(_), Some(_)) | (Decision::Settle, _) => settle(),
             (Decision::Index(_), None) => {
                 never!("a group without an image has an item to index");
                 // The table and the index decide.
-                vec![Task::Settle(Settle::new(self.id, target))]
+                settle()
             }
             (Decision::Tombstone(version), _) => vec![tombstone(version)],
             (Decision::Stamp { above }, _) => stamp(above).into_iter().collect(),
             (Decision::TombstoneAndStamp { version, above }, _) => {
                 stamp(Some(above)).into_iter().chain([tombstone(version)]).collect()
             }
-            (Decision::Settle, _) => vec![Task::Settle(Settle::new(self.id, target))],
         }
     }
 
@@ -229,9 +231,9 @@ impl<'a> Group<'a> {
 
     /// Handles a stamp. If its condition failed, the item was changed concurrently, and that change has a stream record.
     fn stamped(&mut self, stamp: &Stamp<'a>, written: bool, targets: &Targets) -> Vec<Task<'a>> {
-        self.note(Outcome::Stamped);
         // The change may have the version of an older document, whose content only a repair replaces.
         let repair = self.repaired.is_some() && !written;
+        self.note(Outcome::Stamped);
         let settles = targets.ids().filter(|_| repair || stamp.settle);
         settles.map(|target| Task::Settle(Settle { repair, ..Settle::new(self.id, target) })).collect()
     }
@@ -241,7 +243,7 @@ impl<'a> Group<'a> {
         targets.ids().flat_map(|target| self.quarantine(target, poison())).collect()
     }
 
-    fn quarantined(&mut self, quarantine: &Quarantine) -> Vec<Task<'a>> {
+    fn quarantined(&mut self, quarantine: &Quarantine, targets: &Targets) -> Vec<Task<'a>> {
         let Quarantine { target, poison, .. } = quarantine;
         self.note(Outcome::Quarantined);
         let (code, reason) = (poison.code, &poison.reason);
@@ -249,7 +251,7 @@ impl<'a> Group<'a> {
         match (&self.key, code) {
             // No document can have such an id.
             (GroupKey::Unknown { .. } | GroupKey::Record, _) | (_, Code::KeyTooLong) => Vec::new(),
-            (GroupKey::Item { .. }, Code::UnknownRecord) => self.process_images(*target),
+            (GroupKey::Item { .. }, Code::UnknownRecord) => self.process_images(*target, targets),
             // The version is above every older state, and below that of a later valid write.
             (GroupKey::Item { .. }, _) => {
                 let version = poison.rev.saturating_sub(1);

@@ -65,16 +65,15 @@ pub async fn resume_rebuild(system: &'static System, engines: &Engines, order: R
     }
 }
 
-/// Stops writing every index, so that the next order creates one from the tables. It must not be called while an
-/// invocation may run, since there is no pause.
+/// Stops writing every index, so that the next order creates one from the tables.
 pub async fn abandon_indexes(system: &'static System, engines: &Engines) -> Result<(), Fault> {
     abandon(&DynamoState::new(engines, system)).await
 }
 
 pub(crate) async fn abandon(state: &impl State) -> Result<(), Fault> {
     while let Some(config) = state.generations().await?.filter(|config| !config.written.is_empty()) {
-        let Generations { alias, last, mut dropping, written, planned, .. } = config.clone();
-        dropping.extend(written.into_iter().chain(planned).map(|generation| generation.index));
+        let Generations { alias, last, mut dropping, written, .. } = config.clone();
+        dropping.extend(written.into_iter().map(|generation| generation.index));
         let epoch = config.epoch + 1;
         if state.publish(&Generations { epoch, last, dropping, ..Generations::none(&alias) }).await? {
             break;
@@ -91,7 +90,7 @@ pub(crate) async fn pause(state: &impl State) -> Result<Generations, Fault> {
         if config.rebuild_paused {
             return Ok(config);
         }
-        let paused = Generations { rebuild_paused: true, mirror_paused: false, ..config.next() };
+        let paused = Generations { rebuild_paused: true, ..config.next() };
         if state.publish(&paused).await? {
             return Ok(paused);
         }
@@ -184,20 +183,11 @@ pub(crate) async fn decide<P: Ports, D: Documents>(
     if resumes_drop && is_serving_lost(ports, &config).await? {
         step = Step::Begin;
     }
-    if order.goal == Goal::Serve && matches!(step, Step::Pause | Step::Publish | Step::Fill | Step::Swap) {
+    if order.goal == Goal::Serve && matches!(step, Step::AwaitBatches | Step::Fill | Step::Swap) {
         course.index = config.unfinished().map(|generation| generation.index.clone());
     }
-    if matches!(step, Step::Begin | Step::Pause | Step::Publish) {
-        let (replaces, remedy) = match step {
-            Step::Begin => (order.replaces, "add `--replace`"),
-            _ => (config.replaces, "cancel the rebuild, and start it with `--replace`"),
-        };
-        let checked = check_mappings(&config, documents, replaces, remedy);
-        if checked.is_err() && step == Step::Publish {
-            // Another release was deployed during the pause. The mirror need not wait for an operator.
-            ports.state().publish(&Generations { mirror_paused: false, ..config.next() }).await?;
-        }
-        checked?;
+    if step == Step::Begin && !order.replaces {
+        check_mappings(&config, documents)?;
     }
     Ok(Decided::Step(step, config))
 }
@@ -210,44 +200,11 @@ async fn is_serving_lost<P: Ports>(ports: &P, config: &Generations) -> Result<bo
     }
 }
 
-/// Checks that the code writes each index that is written once the new one is published.
-fn check_mappings(config: &Generations, documents: &impl Documents, replaces: bool, remedy: &str) -> Result<(), Fault> {
-    for generation in config.written.iter().filter(|_| !replaces) {
-        generation
-            .check_mapping(documents)
-            .map_err(|reason| refused(format_args!("{reason}. This code cannot write it until then: {remedy}")))?;
-    }
-    config.planned.iter().try_for_each(|planned| planned.check_mapping(documents)).map_err(refused)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::generation::Generation;
-    use crate::simulation::executor::drive;
-    use crate::simulation::toy::Leaves;
-    use crate::simulation::world::Shared;
-
-    #[test]
-    fn rebuild_that_is_refused_after_the_pause_ends_the_pause() {
-        let shared = Shared::default();
-        let generation = |number, mapping, phase| Generation { index: format!("toy-{number:06}"), mapping, phase };
-        let paused = Generations {
-            epoch: 3,
-            mirror_paused: true,
-            written: vec![generation(1, 1, Phase::Serving)],
-            planned: Some(generation(2, 2, Phase::Filling)),
-            last: 2,
-            ..Generations::none("toy")
-        };
-        shared.world().generations = Some(paused.clone());
-        let expected = Generations { mirror_paused: false, ..paused.next() };
-        // The second order is refused before it pauses.
-        for _ in 0..2 {
-            let order = Rebuild { patience: Duration::ZERO, ..Rebuild::WITHOUT_PAUSE };
-            let refused = drive(&shared, rebuild(&shared, &Leaves, "toy", order, &|_| ())).unwrap_err();
-            assert!(refused.reason.contains("toy-000002 has version 2 of the mapping"), "{refused}");
-            assert_eq!(shared.world().generations.as_ref(), Some(&expected));
-        }
-    }
+/// Checks that the code writes each index that is written beside the new one.
+fn check_mappings(config: &Generations, documents: &impl Documents) -> Result<(), Fault> {
+    config.written.iter().try_for_each(|generation| {
+        let checked = generation.check_mapping(documents);
+        checked
+            .map_err(|reason| refused(format_args!("{reason}. This code cannot write it until then: add `--replace`")))
+    })
 }

@@ -15,7 +15,7 @@ use crate::audit::AuditOptions;
 use crate::engines::Production;
 use crate::fill::{SHARES, Share};
 use crate::group::after;
-use crate::mirrored::{Mirrored, TIMEOUT};
+use crate::mirrored::{AWAIT_BATCHES, Mirrored};
 use crate::ports::{Fault, Ports as _, Time as _};
 use crate::rebuild::{Goal, Progress, Rebuild, refused};
 
@@ -24,10 +24,6 @@ pub(crate) const DEFINITION: &str = include_str!("rebuild_machine.json");
 
 /// The `RequestType` of a call, by which it differs from the requests of CloudFormation.
 const REQUEST_TYPE: &str = "Rebuild";
-
-/// How much longer than an invocation can live the state machine waits, since another machine's clock ends the
-/// invocation.
-const MARGIN: Duration = Duration::from_secs(30);
 
 /// How long a difference must last in the audit of the new index. Until then a write may be on its way.
 const AUDIT_WAIT: Duration = Duration::from_secs(5);
@@ -43,7 +39,7 @@ struct RebuildCall {
     request_type: String,
     #[serde(default)]
     order: Options,
-    /// The epoch whose pause is over.
+    /// The epoch after which the state machine has waited.
     waited: Option<u64>,
     /// The share that this call fills.
     share: Option<u32>,
@@ -83,7 +79,7 @@ impl RebuildCall {
             goal: Goal::Serve,
             begins,
             replaces,
-            pause: Duration::ZERO,
+            wait: Duration::ZERO,
             accepts_quarantine,
             audit,
             patience: Duration::ZERO,
@@ -103,9 +99,9 @@ impl RebuildCall {
 
     fn after(&self, advanced: Advanced) -> Value {
         match advanced {
-            Advanced::Paused { epoch } => {
-                let paused = Self { waited: Some(epoch), ..self.clone() };
-                paused.then("pause", json!({ "pauseSeconds": (TIMEOUT + MARGIN).as_secs() }))
+            Advanced::Published { epoch } => {
+                let waited = Self { waited: Some(epoch), ..self.clone() };
+                waited.then("wait", json!({ "waitSeconds": AWAIT_BATCHES.as_secs() }))
             }
             Advanced::Filling => {
                 let order = Options { begin: false, ..self.order };
@@ -175,9 +171,9 @@ mod tests {
     fn output_of_a_call_is_the_input_of_the_next() {
         let first = call(json!({ "RequestType": "Rebuild", "order": { "begin": true, "replace": true } }));
         assert!(first.rebuild().begins && first.rebuild().replaces && first.rebuild().audit.is_some());
-        let paused = first.after(Advanced::Paused { epoch: 7 });
-        assert_eq!((&paused["next"], &paused["pauseSeconds"]), (&json!("pause"), &json!(90)));
-        let second = call(paused);
+        let published = first.after(Advanced::Published { epoch: 7 });
+        assert_eq!((&published["next"], &published["waitSeconds"]), (&json!("wait"), &json!(960)));
+        let second = call(published);
         assert!(!second.rebuild().begins && second.rebuild().replaces);
         assert_eq!((second.waited, second.share), (Some(7), None));
         let filling = second.after(Advanced::Filling);
@@ -207,9 +203,13 @@ mod tests {
         let choices = definition["States"]["Decide"]["Choices"].as_array().unwrap().iter();
         let known: Vec<_> = choices.map(|choice| choice["StringEquals"].clone()).collect();
         let first = call(json!({ "RequestType": "Rebuild" }));
-        for advanced in
-            [Advanced::Paused { epoch: 1 }, Advanced::Filling, Advanced::Stopped, Advanced::Audited, Advanced::Reached]
-        {
+        for advanced in [
+            Advanced::Published { epoch: 1 },
+            Advanced::Filling,
+            Advanced::Stopped,
+            Advanced::Audited,
+            Advanced::Reached,
+        ] {
             assert!(known.contains(&first.after(advanced)["next"]), "{advanced:?}");
         }
     }

@@ -107,7 +107,7 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
     let slowest = slowest(&heartbeats, newest, now);
     let trouble = match &generations {
         None => Some((StatusWord::Unindexed, "no index is published yet: create the first index".to_owned())),
-        Some(generations) if generations.written.is_empty() && generations.planned.is_none() => {
+        Some(generations) if generations.written.is_empty() => {
             let reason = format!("no index is written, and every batch waits: `cairn rebuild start {}`", system.name);
             Some((StatusWord::Unindexed, reason))
         }
@@ -183,15 +183,12 @@ async fn of_indexes(
     if let Some(outdated) = outdated.filter(|_| written.len() == 1) {
         return Ok(Some((StatusWord::Outdated, outdated.mapping_difference(None, mapping))));
     }
-    if generations.mirror_paused {
-        let next = generations.planned.as_ref().map_or("another index", |planned| planned.index.as_str());
-        return Ok(Some((StatusWord::Rebuilding, format!("every batch waits for {next}"))));
-    }
     if generations.rebuild_paused {
         return Ok(Some((StatusWord::Rebuilding, "the rebuild is paused".to_owned())));
     }
-    if let Some(planned) = &generations.planned {
-        return Ok(Some((StatusWord::Rebuilding, format!("{} is created and not published yet", planned.index))));
+    if let Some(published) = generations.of(Phase::Published) {
+        let reason = format!("{} is about to be filled", published.index);
+        return Ok(Some((StatusWord::Rebuilding, reason)));
     }
     if let Some(filling) = generations.of(Phase::Filling) {
         return Ok(Some((StatusWord::Rebuilding, format!("{} is being filled", filling.index))));

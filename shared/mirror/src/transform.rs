@@ -26,9 +26,9 @@ pub async fn transform(
     let tables = Tables::new(documents.tables(), config);
     let Gathered { mut groups, .. } = gather(&records, &tables);
     let mut tasks = Tasks::default();
-    groups.iter_mut().flat_map(|group| group.start(TargetId::FIRST)).for_each(|task| tasks.start(task));
     let mapping = documents.mapping().version;
     let targets = Targets::new(&[Generation { index: String::new(), mapping, phase: Phase::Serving }]);
+    groups.iter_mut().flat_map(|group| group.start(TargetId::FIRST, &targets)).for_each(|task| tasks.start(task));
     let materials = || Materials { documents, targets: &targets, shapes, now };
     while let Some(built) = build(materials(), &groups, &mut tasks.writes, size, || false).await {
         request(&built.bulk.lines);

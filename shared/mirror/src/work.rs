@@ -85,9 +85,6 @@ pub(crate) async fn process_batch<P: Ports, D: Documents>(
 fn targets<D: Documents>(read: Option<Result<Option<Generations>, Fault>>, documents: &D) -> Result<Targets, String> {
     let read = read.ok_or("the time was up before the generations were read")?;
     let generations = read.map_err(|fault| fault.to_string())?;
-    if generations.as_ref().is_some_and(|generations| generations.mirror_paused) {
-        return Err("another generation is about to be published: every batch is reported until then".to_owned());
-    }
     let written = generations.map(|generations| generations.written).unwrap_or_default();
     if written.is_empty() {
         return Err("no generation is published yet: create the first index".to_owned());

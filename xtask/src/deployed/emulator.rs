@@ -44,8 +44,8 @@ impl Emulator {
             .env("GATEWAY_PORT", port.to_string())
             .env("AWS_ENDPOINT_URL", endpoint(port))
             .env("LAMBDA_EXECUTOR", "local")
-            // The pause of a rebuild takes 4.5 s, in which nothing is written.
-            .env("SFN_WAIT_SCALE", "0.05")
+            // A rebuild waits 4.8 s instead of 16 minutes.
+            .env("SFN_WAIT_SCALE", "0.005")
             .env("IOT_MTLS_ENABLED", "0")
             .env("SFTP_ENABLED", "0")
             .env("AUTH", "true");

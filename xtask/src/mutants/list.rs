@@ -307,12 +307,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
 ",
         tests: Library(&["exploration::scenarios::redrives_with_sweeps_break_no_invariant"]),
     },
-    // A new index is written while invocations from before may live.
+    // A new index is filled while invocations from before may live.
     Mutant {
-        name: "rebuild-without-pause",
+        name: "rebuild-without-wait",
         file: "rebuild/steps.rs",
-        text: "ports.time().wait(order.pause).await;",
-        replacement: "let _ = order.pause;",
+        text: "ports.time().wait(order.wait).await;",
+        replacement: "let _ = order.wait;",
         tests: Library(&[
             "exploration::scenarios::rebuild_breaks_no_invariant",
             "exploration::scenarios::rebuild_that_replaces_the_older_index_breaks_no_invariant",
@@ -320,7 +320,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     // A rebuild after a cancelled one waits for no batches from before the cancel.
     Mutant {
-        name: "rebuild-after-cancel-without-pause",
+        name: "rebuild-after-cancel-without-wait",
         file: "rebuild/steps.rs",
         text: "config.written.is_empty() && config.dropping.is_empty()",
         replacement: "config.written.is_empty()",
@@ -360,12 +360,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
         replacement: "(settle::repair(None, present), Versioning::ExternalGte)",
         tests: Library(&["exploration::scenarios::repairs_break_no_invariant"]),
     },
-    // Batches are written while another index is about to be published.
+    // Images of records from before a new index was published are written to it.
     Mutant {
-        name: "pause-ignored",
-        file: "work.rs",
-        text: "|generations| generations.mirror_paused) {",
-        replacement: "|generations| generations.mirror_paused && generations.written.is_empty()) {",
+        name: "older-images-written",
+        file: "generation.rs",
+        text: "takes_images: generation.phase != Phase::Published,",
+        replacement: "takes_images: !generation.index.is_empty(),",
         tests: Library(&["exploration::scenarios::rebuild_breaks_no_invariant"]),
     },
     // A batch is written to the oldest index alone.

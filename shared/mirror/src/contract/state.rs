@@ -21,18 +21,9 @@ pub async fn state(state: &impl State, table: &'static Table) -> Result<(), Brok
 async fn config(state: &impl State) -> Result<(), Broken> {
     let written = vec![Generation { index: "toy-000001".to_owned(), mapping: 3, phase: Phase::Filling }];
     let first = Generations { epoch: 1, written, last: 1, ..Generations::none("toy") };
-    let planned = Generation { index: "toy-000002".to_owned(), mapping: 4, phase: Phase::Filling };
     let dropping = vec!["toy-000000".to_owned()];
-    let second = Generations {
-        epoch: 2,
-        mirror_paused: true,
-        planned: Some(planned),
-        rebuild_paused: true,
-        replaces: true,
-        dropping,
-        ..first.clone()
-    };
-    let third = Generations { written: Vec::new(), planned: None, ..second.next() };
+    let second = Generations { epoch: 2, rebuild_paused: true, replaces: true, dropping, ..first.clone() };
+    let third = Generations { written: Vec::new(), ..second.next() };
     same("no config", state.generations().await?, None)?;
     same("a second epoch before the first", state.publish(&second).await?, false)?;
     same("a first epoch", state.publish(&first).await?, true)?;

@@ -134,11 +134,8 @@ impl State for DynamoState<'_> {
         let written = generations.written.iter().map(described);
         let mut item = key(CONFIG_PK, CONFIG_SK);
         item.insert("alias".to_owned(), S(generations.alias.clone()));
-        // An earlier release reads these two names.
-        item.insert("paused".to_owned(), Bool(generations.mirror_paused));
         item.insert("generations".to_owned(), L(written.collect()));
-        item.extend(generations.planned.as_ref().map(|planned| ("planned".to_owned(), described(planned))));
-        item.insert("held".to_owned(), Bool(generations.rebuild_paused));
+        item.insert("paused".to_owned(), Bool(generations.rebuild_paused));
         item.insert("replaces".to_owned(), Bool(generations.replaces));
         item.insert("dropping".to_owned(), L(generations.dropping.iter().cloned().map(S).collect()));
         item.insert("last".to_owned(), N(generations.last.to_string()));
@@ -256,13 +253,12 @@ impl State for DynamoState<'_> {
     }
 }
 
-/// Returns the attribute of a generation. An earlier release reads `filled`.
+/// Returns the attribute of a generation.
 fn described(generation: &Generation) -> AttributeValue {
     M(HashMap::from([
         ("index".to_owned(), S(generation.index.clone())),
         ("mapping".to_owned(), N(generation.mapping.to_string())),
         ("phase".to_owned(), S(generation.phase.name().to_owned())),
-        ("filled".to_owned(), Bool(matches!(generation.phase, Phase::Serving | Phase::Kept))),
     ]))
 }
 
@@ -273,16 +269,13 @@ fn key(pk: &str, sk: &str) -> Attributes {
 /// Reads the config item. Returns `None` if it cannot be read.
 pub(crate) fn read_generations(item: &Attributes) -> Option<Generations> {
     let written = item.get("generations")?.as_l().ok()?.iter().map(generation);
-    let planned = item.get("planned").map(|planned| generation(planned).ok_or(()));
     let dropping = item.get("dropping").and_then(|dropping| dropping.as_l().ok());
     let dropping = dropping.into_iter().flatten().filter_map(|index| index.as_s().ok().cloned());
     Some(Generations {
         epoch: number(item, "epoch")?,
         alias: text(item, "alias")?.to_owned(),
-        mirror_paused: matches!(item.get("paused"), Some(Bool(true))),
         written: written.collect::<Option<_>>()?,
-        planned: planned.transpose().ok()?,
-        rebuild_paused: matches!(item.get("held"), Some(Bool(true))),
+        rebuild_paused: matches!(item.get("paused"), Some(Bool(true))),
         replaces: matches!(item.get("replaces"), Some(Bool(true))),
         dropping: dropping.collect(),
         last: number(item, "last").and_then(|last| u32::try_from(last).ok()).unwrap_or_default(),
@@ -291,16 +284,11 @@ pub(crate) fn read_generations(item: &Attributes) -> Option<Generations> {
 
 fn generation(described: &AttributeValue) -> Option<Generation> {
     let described = described.as_m().ok()?;
-    // An earlier release wrote `filled` alone.
-    let phase = match text(described, "phase") {
-        Some(name) => Phase::ALL.into_iter().find(|phase| phase.name() == name)?,
-        None if *described.get("filled")?.as_bool().ok()? => Phase::Serving,
-        None => Phase::Filling,
-    };
+    let phase = text(described, "phase")?;
     Some(Generation {
         index: text(described, "index")?.to_owned(),
         mapping: u32::try_from(number(described, "mapping")?).ok()?,
-        phase,
+        phase: Phase::ALL.into_iter().find(|known| known.name() == phase)?,
     })
 }
 
@@ -346,21 +334,6 @@ fn unreadable() -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn config_item_of_an_earlier_release_is_read() {
-        let written = |index: &str, filled| {
-            let mut item = HashMap::from([("index".to_owned(), S(index.to_owned()))]);
-            item.extend([("mapping".to_owned(), N("1".to_owned())), ("filled".to_owned(), Bool(filled))]);
-            M(item)
-        };
-        let mut item = key(CONFIG_PK, CONFIG_SK);
-        item.extend([("epoch".to_owned(), N("7".to_owned())), ("alias".to_owned(), S("toy".to_owned()))]);
-        item.insert("generations".to_owned(), L(vec![written("toy-1", true), written("toy-2", false)]));
-        let read = read_generations(&item).unwrap();
-        assert_eq!(read.of(Phase::Serving).map(|serving| &*serving.index), Some("toy-1"));
-        assert_eq!(read.of(Phase::Filling).map(|filling| &*filling.index), Some("toy-2"));
-    }
 
     #[test]
     fn marker_with_the_code_of_a_later_release_is_read() {

@@ -187,7 +187,6 @@ pub(super) enum Checkpoint {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Config {
     pub(super) epoch: u64,
-    pub(super) paused: bool,
     pub(super) replaces: bool,
     pub(super) stages: [Stage; GENERATIONS],
     /// The number of generations that were ever created.
@@ -198,24 +197,17 @@ pub(super) struct Config {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Stage {
     Absent,
-    Planned,
     Written(Phase),
     Dropping,
 }
 
 impl Config {
     pub(super) fn generations(self) -> Generations {
-        let mut generations = Generations {
-            epoch: self.epoch,
-            mirror_paused: self.paused,
-            replaces: self.replaces,
-            last: self.last,
-            ..Generations::none(ALIAS)
-        };
+        let mut generations =
+            Generations { epoch: self.epoch, replaces: self.replaces, last: self.last, ..Generations::none(ALIAS) };
         for (number, stage) in self.stages.into_iter().enumerate() {
             match stage {
                 Stage::Absent => {}
-                Stage::Planned => generations.planned = Some(generation(number)),
                 Stage::Written(phase) => generations.written.push(Generation { phase, ..generation(number) }),
                 Stage::Dropping => generations.dropping.push(generation(number).index),
             }
@@ -228,22 +220,15 @@ impl Config {
         for generation in &generations.written {
             stages[number_of_index(&generation.index)] = Stage::Written(generation.phase);
         }
-        generations.planned.iter().for_each(|planned| stages[number_of_index(&planned.index)] = Stage::Planned);
         generations.dropping.iter().for_each(|index| stages[number_of_index(index)] = Stage::Dropping);
-        Self {
-            epoch: generations.epoch,
-            paused: generations.mirror_paused,
-            replaces: generations.replaces,
-            stages,
-            last: generations.last,
-        }
+        Self { epoch: generations.epoch, replaces: generations.replaces, stages, last: generations.last }
     }
 
     /// Returns the phase of a generation that is written.
     pub(super) fn phase(self, number: usize) -> Option<Phase> {
         match self.stages[number] {
             Stage::Written(phase) => Some(phase),
-            Stage::Absent | Stage::Planned | Stage::Dropping => None,
+            Stage::Absent | Stage::Dropping => None,
         }
     }
 }
@@ -306,7 +291,7 @@ impl fmt::Debug for Config {
         for (number, stage) in self.stages.iter().enumerate().filter(|(_, stage)| **stage != Stage::Absent) {
             write!(formatter, " {} {stage:?}", generation_name(number))?;
         }
-        if self.paused { formatter.write_str(" paused") } else { Ok(()) }
+        Ok(())
     }
 }
 

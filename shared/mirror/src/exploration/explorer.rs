@@ -146,7 +146,7 @@ impl Explorer {
         };
         let now = state.world.time(tick) + if aged { REDRIVE_AGE } else { 0 };
         let history = self.histories.start(Start { task, cured: state.world.cured, now });
-        let invocation = Invocation { role, history, tick, before_pause: false, before_give_up: false, aged };
+        let invocation = Invocation { role, history, tick, before_wait: false, before_give_up: false, aged };
         state.running.push(invocation);
         let place = state.running.len() - 1;
         self.settle(step, state, place);
@@ -179,7 +179,7 @@ impl Explorer {
         if state.running[place].role == Role::Operator && self.waits_for_batches(&state, place) {
             let batches = |role| matches!(role, Role::Current | Role::Zombie);
             let before = state.running.iter_mut().filter(|invocation| batches(invocation.role));
-            before.for_each(|invocation| invocation.before_pause = true);
+            before.for_each(|invocation| invocation.before_wait = true);
         }
         match self.histories.get(state.running[place].history).end.clone() {
             None => self.emit(step, state),

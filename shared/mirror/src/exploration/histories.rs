@@ -204,8 +204,8 @@ async fn functions(ports: &Recorded, release: Release, order: Rebuild) -> Result
         let advanced = advance(ports, &release, ALIAS, (order, bounds), &|_| ()).await?;
         order.begins = false;
         match advanced {
-            Advanced::Paused { epoch } => {
-                ports.wait(order.pause).await;
+            Advanced::Published { epoch } => {
+                ports.wait(order.wait).await;
                 waited = Some(epoch);
             }
             Advanced::Filling => {

@@ -65,6 +65,9 @@ fn may_be_stale(scenario: &Scenario, state: &State, item: Option<Leaf>, marker: 
 
 /// Returns the generations whose documents must be those of the items.
 fn checked(state: &State) -> impl Iterator<Item = usize> {
-    let is_whole = |(number, phase): &(usize, Phase)| *phase != Phase::Filling || state.world.is_scanned(*number);
+    let is_whole = |(number, phase): &(usize, Phase)| match phase {
+        Phase::Published | Phase::Filling => state.world.is_scanned(*number),
+        Phase::Audited | Phase::Serving | Phase::Kept => true,
+    };
     state.world.phases().filter(is_whole).map(|(number, _)| number)
 }

@@ -18,12 +18,12 @@ impl Explorer {
             return self.stop(state);
         }
         let phase = |phase| state.world.phases().find(|(_, of)| *of == phase).map(|(number, _)| number);
-        let is_written = |stage| config.stages.contains(&stage);
         let (serving, kept) = (phase(Phase::Serving), phase(Phase::Kept));
         let is_cancelled = state.world.phases().next().is_none();
-        let is_under_way = is_written(Stage::Planned) || phase(Phase::Filling).or(phase(Phase::Audited)).is_some();
+        let is_under_way =
+            [Phase::Published, Phase::Filling, Phase::Audited].into_iter().any(|one| phase(one).is_some());
         let was_rolled_back = kept > serving;
-        let is_dropping = is_written(Stage::Dropping) && !is_under_way;
+        let is_dropping = config.stages.contains(&Stage::Dropping) && !is_under_way;
         // An order that poison keeps from its goal changes nothing until the poison is cured.
         let is_poisoned = |number: usize| state.world.is_scanned(number) && state.world.markers[number] != [None; KEYS];
         let is_hopeless = phase(Phase::Filling).is_some_and(is_poisoned);
@@ -56,7 +56,7 @@ impl Explorer {
             goal,
             begins,
             replaces,
-            pause: Duration::from_secs(1),
+            wait: Duration::from_secs(1),
             accepts_quarantine: false,
             audit: None,
             patience: Duration::ZERO,
@@ -82,7 +82,7 @@ impl Explorer {
             let mut next = state.clone();
             next.left.stops -= 1;
             next.running.remove(place);
-            next.running.iter_mut().for_each(|invocation| invocation.before_pause = false);
+            next.running.iter_mut().for_each(|invocation| invocation.before_wait = false);
             let step = self.text(|| format!("the order is stopped, and its requests {sent:?} carried out: {carried}"));
             let broken = sent.iter().filter(|_| carried).find_map(|call| next.world.apply(call).err());
             match broken {

@@ -63,15 +63,15 @@ impl Explorer {
 
     /// Ends an operator's wait, if the event source waits for no batch from before it. Zombies from before have ended.
     fn wait_for_batches(&mut self, state: &State, place: usize, number: usize) {
-        if state.lives_from_before_the_pause() {
+        if state.lives_from_before_the_wait() {
             return;
         }
         let mut next = state.clone();
         let operator = next.running.remove(place);
-        next.running.retain(|invocation| !invocation.before_pause);
+        next.running.retain(|invocation| !invocation.before_wait);
         next.running.push(operator);
         let place = next.running.len() - 1;
-        let step = self.text(|| "every batch from before the pause has ended".to_owned());
+        let step = self.text(|| "every batch from before the wait has ended".to_owned());
         self.answer(step, next, place, number, Answer::Done);
     }
 

@@ -25,7 +25,7 @@ pub(super) struct Invocation {
     /// Its clock in microseconds of the day, which stands still.
     pub(super) tick: u8,
     /// Whether it is a batch that started before an operator waited for the end of all batches.
-    pub(super) before_pause: bool,
+    pub(super) before_wait: bool,
     /// Whether it started before a record was given up.
     pub(super) before_give_up: bool,
     /// Whether 20 minutes have passed since its start.
@@ -142,9 +142,9 @@ impl State {
         self.running.iter().any(|invocation| role(invocation.role))
     }
 
-    /// Whether an invocation from before the pause may still be running. A zombie has ended by then.
-    pub(super) fn lives_from_before_the_pause(&self) -> bool {
-        self.running.iter().any(|invocation| invocation.before_pause && invocation.role != Role::Zombie)
+    /// Whether an invocation from before the wait may still be running. A zombie has ended by then.
+    pub(super) fn lives_from_before_the_wait(&self) -> bool {
+        self.running.iter().any(|invocation| invocation.before_wait && invocation.role != Role::Zombie)
     }
 
     pub(super) fn pass_a_day(&mut self) {

@@ -71,7 +71,6 @@ impl World {
             serving: 0,
             config: Some(Config {
                 epoch: 1,
-                paused: false,
                 replaces: false,
                 stages: [Stage::Written(Phase::Serving), Stage::Absent, Stage::Absent, Stage::Absent],
                 last: 1,
@@ -259,10 +258,10 @@ impl World {
         let config = self.config;
         let stage = config.map(|config| config.stages[self.serving]);
         let is_whole = match stage {
-            Some(Stage::Written(phase)) => phase != Phase::Filling,
+            Some(Stage::Written(phase)) => !matches!(phase, Phase::Published | Phase::Filling),
             // The older index is read until the newer one replaces it.
             Some(Stage::Dropping) => true,
-            Some(Stage::Absent | Stage::Planned) | None => false,
+            Some(Stage::Absent) | None => false,
         };
         if self.indexes[self.serving].is_some() && is_whole {
             Ok(())

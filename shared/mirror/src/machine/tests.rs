@@ -101,16 +101,34 @@ fn group_starts_with_the_tasks_that_its_images_require() {
         (Some(14), Some(10), &["stamp above 14", "tombstone 15"]),
     ] {
         let mut group = group(old, new);
-        let tasks = group.start(TargetId::FIRST);
+        let tasks = group.start(TargetId::FIRST, &targets(1));
         assert_eq!(describe(&tasks), expected, "{old:?} {new:?}");
         assert_eq!(group.open, tasks.len());
+    }
+}
+
+/// An item that was deleted before would rise in it. Tombstones and stamps raise none.
+#[test]
+fn generation_that_was_just_published_gets_the_item_instead_of_an_image() {
+    let generation = |phase| Generation { index: String::new(), mapping: 1, phase };
+    let targets = Targets::new(&[Phase::Serving, Phase::Published].map(generation));
+    for (old, new, expected) in [
+        (None, Some(14), [&["index 14"][..], &["settle"]]),
+        (Some(10), Some(14), [&["index 14"], &["settle"]]),
+        (Some(14), None, [&["tombstone 15"], &["tombstone 15"]]),
+        (Some(14), Some(14), [&["stamp above 14"], &[]]),
+        (Some(14), Some(10), [&["stamp above 14", "tombstone 15"], &["tombstone 15"]]),
+    ] {
+        let mut group = group(old, new);
+        let started: Vec<_> = targets.ids().map(|target| describe(&group.start(target, &targets))).collect();
+        assert_eq!(started, expected, "{old:?} {new:?}");
     }
 }
 
 #[test]
 fn item_is_stamped_once_for_all_generations() {
     let mut group = group(Some(14), Some(10));
-    let started: Vec<_> = targets(2).ids().map(|target| describe(&group.start(target))).collect();
+    let started: Vec<_> = targets(2).ids().map(|target| describe(&group.start(target, &targets(2)))).collect();
     assert_eq!(started, [vec!["stamp above 14", "tombstone 15"], vec!["tombstone 15"]]);
     assert_eq!(group.open, 3);
 }
@@ -122,7 +140,7 @@ fn key_that_cannot_have_a_document_only_goes_to_quarantine() {
         (group_key(&TREES, Key::new(format!("TREE#{}", "a".repeat(600)), "LEAF#1")).unwrap(), "key-too-long"),
     ] {
         let mut group = Group { key, ..live() };
-        let tasks = group.start(TargetId::FIRST);
+        let tasks = group.start(TargetId::FIRST, &targets(1));
         assert_eq!(describe(&tasks), [format!("quarantine {code} 14")]);
         let Some(Task::Quarantine(quarantine)) = tasks.into_iter().next() else { panic!("no quarantine") };
         let group = check(group, Event::Quarantined(quarantine), &[]);
@@ -136,7 +154,7 @@ fn delete_of_a_key_that_cannot_have_a_document_clears_its_marker() {
         for (old, expected) in [(Some(14), "clear 14"), (Some(0), "clear 0")] {
             let key = group_key(&TREES, key.clone()).unwrap();
             let mut removed = Group { key, ..group(old, None) };
-            assert_eq!(describe(&removed.start(TargetId::FIRST)), [expected]);
+            assert_eq!(describe(&removed.start(TargetId::FIRST, &targets(1))), [expected]);
             let removed = check(removed, Event::Cleared, &[]);
             assert!(removed.handled() && removed.outcome == Outcome::Ignored);
         }
@@ -144,7 +162,7 @@ fn delete_of_a_key_that_cannot_have_a_document_clears_its_marker() {
     // A record that cannot be read is kept.
     let key = group_key(&TREES, Key::new("SHRUB#a", "LEAF#1")).unwrap();
     let mut unreadable = Group { key, record_error: Some(RecordError::Name), ..group(Some(14), None) };
-    assert_eq!(describe(&unreadable.start(TargetId::FIRST)), ["quarantine unknown-key 14"]);
+    assert_eq!(describe(&unreadable.start(TargetId::FIRST, &targets(1))), ["quarantine unknown-key 14"]);
 }
 
 #[test]

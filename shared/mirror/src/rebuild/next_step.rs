@@ -6,12 +6,10 @@ use crate::generation::{Generation, Generations, Phase};
 /// The next step of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Creates an index, and pauses the mirror if another index is written.
+    /// Creates an index and publishes it, so that it is written from now on.
     Begin,
-    /// Pauses the mirror again after an operator resumed the rebuild.
-    Pause,
-    /// Publishes the created index after the pause.
-    Publish,
+    /// Waits until no invocation from before the publication lives.
+    AwaitBatches,
     /// Fills the index, and audits it.
     Fill,
     /// Moves the readers' alias to the audited index.
@@ -31,6 +29,7 @@ pub(crate) enum Step {
 /// The positions of the generations by phase. Generations are listed by age.
 struct Phases {
     serving: Option<usize>,
+    published: Option<usize>,
     filling: Option<usize>,
     audited: Option<usize>,
     kept: Option<usize>,
@@ -41,17 +40,18 @@ type Next = Result<Option<Step>, String>;
 impl Generations {
     /// Whether an index was created that does not serve yet.
     pub fn is_rebuilding(&self) -> bool {
-        self.planned.is_some() || self.phases().filling.is_some() || self.phases().is_advancing()
+        let phases = self.phases();
+        phases.published.is_some() || phases.filling.is_some() || phases.is_advancing()
     }
 
-    /// Returns the index that is created, filled or about to serve.
+    /// Returns the index that is to be filled, is filled, or is about to serve.
     pub(super) fn unfinished(&self) -> Option<&Generation> {
-        self.planned.as_ref().or(self.of(Phase::Filling)).or(self.of(Phase::Audited))
+        [Phase::Published, Phase::Filling, Phase::Audited].into_iter().find_map(|phase| self.of(phase))
     }
 
-    /// Whether an index is written, or is to be published.
+    /// Whether an index is written.
     pub(super) fn has(&self, index: &str) -> bool {
-        self.written.iter().chain(&self.planned).any(|generation| generation.index == index)
+        self.written.iter().any(|generation| generation.index == index)
     }
 
     /// Whether no index but one is there, so that no reader can search two.
@@ -68,6 +68,7 @@ impl Generations {
         let at = |phase| self.written.iter().position(|generation| generation.phase == phase);
         Phases {
             serving: at(Phase::Serving),
+            published: at(Phase::Published),
             filling: at(Phase::Filling),
             audited: at(Phase::Audited),
             kept: at(Phase::Kept),
@@ -95,14 +96,14 @@ impl Generations {
                 "this rebuild was begun without `--replace`: go on without it, or cancel the rebuild".to_owned()
             );
         }
-        if self.planned.is_some() {
-            return Ok(Some(if self.mirror_paused { Step::Publish } else { Step::Pause }));
-        }
         if self.written.is_empty() {
             return Ok(Some(Step::Begin));
         }
         if phases.is_advancing() {
             return Ok(Some(Step::Swap));
+        }
+        if phases.published.is_some() {
+            return Ok(Some(Step::AwaitBatches));
         }
         if phases.filling.is_some() {
             return Ok(Some(Step::Fill));
@@ -167,6 +168,7 @@ impl Generations {
         let mut next = self.next();
         for generation in &mut next.written {
             generation.phase = match (step, generation.phase) {
+                (Step::AwaitBatches, Phase::Published) => Phase::Filling,
                 (Step::Fill, Phase::Filling) | (Step::PrepareRollback, Phase::Kept) => Phase::Audited,
                 (Step::Swap, Phase::Audited) => Phase::Serving,
                 (Step::Swap, Phase::Serving) => Phase::Kept,
@@ -178,8 +180,7 @@ impl Generations {
             let (serving, others) = next.written.into_iter().partition(|generation| generation.phase == Phase::Serving);
             next.written = serving;
             let others: Vec<Generation> = others;
-            next.dropping.extend(others.into_iter().chain(next.planned.take()).map(|generation| generation.index));
-            next.mirror_paused = false;
+            next.dropping.extend(others.into_iter().map(|generation| generation.index));
             next.rebuild_paused = false;
             next.replaces = false;
         }

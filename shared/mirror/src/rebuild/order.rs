@@ -15,8 +15,9 @@ pub struct Rebuild {
     /// mapping that the code does not write. Readers then search the old index in its last state. A rebuild goes on as it
     /// was begun, and an order that contradicts this is refused.
     pub replaces: bool,
-    /// How long the mirror writes nothing before the new index is published: longer than an invocation can live.
-    pub pause: Duration,
+    /// How long the new index is written before it is filled: longer than an invocation can live. What invocations from
+    /// before write to it is then compared with the tables.
+    pub wait: Duration,
     /// Whether the new index serves even if items of it are in quarantine.
     pub accepts_quarantine: bool,
     /// How long a state must last to be a difference in the audit of the new index, before it serves. `None` stands for
@@ -33,11 +34,11 @@ pub const PATIENCE: Duration = Duration::from_mins(90);
 impl Rebuild {
     /// The order that creates an index while no other is written and no batch runs. There is nothing to wait for, and the
     /// index serves even with items in quarantine, since there is no older one to keep.
-    pub const WITHOUT_PAUSE: Self = Self {
+    pub const WITHOUT_WAIT: Self = Self {
         goal: Goal::Serve,
         begins: false,
         replaces: false,
-        pause: Duration::ZERO,
+        wait: Duration::ZERO,
         accepts_quarantine: true,
         audit: None,
         patience: Duration::ZERO,
@@ -62,8 +63,6 @@ pub enum Goal {
 pub enum Progress {
     /// A step has failed with this reason, and is tried again for so long.
     Retrying { reason: String, left: Duration },
-    /// The index exists, and the mirror writes nothing.
-    Paused,
     /// From now on the stream function writes the index.
     Published,
     /// A page of a table was written.

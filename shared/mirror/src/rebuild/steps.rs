@@ -19,11 +19,7 @@ pub(crate) async fn take_step<P: Ports, D: Documents>(
 ) -> Result<(), Fault> {
     match step {
         Step::Begin => begin(ports, documents, config, order, progress).await,
-        Step::Pause => {
-            let paused = Generations { mirror_paused: true, ..config.next() };
-            ports.state().publish(&paused).await.map(drop)
-        }
-        Step::Publish => publish_after_pause(ports, config, order, progress).await,
+        Step::AwaitBatches => await_batches(ports, &config, order).await,
         Step::Fill => {
             let filled = fill(ports, documents, &config, order, progress).await;
             explained(ports, &config, filled).await
@@ -72,8 +68,7 @@ async fn deletion<P: Ports>(ports: &P, config: &Generations) -> Option<Fault> {
     is_wanted.then(|| refused(format_args!("{} was deleted: {what_to_do}", wanted.index)))
 }
 
-/// Creates an index under a name that was never used. Before the very first index no batch was handled, so there is no
-/// pause.
+/// Creates an index under a name that was never used, and publishes it.
 async fn begin<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
@@ -93,48 +88,35 @@ async fn begin<P: Ports, D: Documents>(
         }
         unpublished.push(index);
     };
-    let generation = Generation { index, mapping: mapping.version, phase: Phase::Filling };
-    // After a cancelled rebuild nothing is written either, but earlier batches were handled in an index that is dropped.
+    // Before the very first index no batch was handled. After a cancelled rebuild nothing is written either, but earlier
+    // batches were handled in an index that is dropped.
     let is_first = config.written.is_empty() && config.dropping.is_empty();
     let replaces = order.replaces && !config.written.is_empty();
     let mut next = Generations { last: number, rebuild_paused: false, replaces, ..config.next() };
-    if is_first {
-        next.written.push(generation);
-    } else {
-        next.planned = Some(generation);
-        next.mirror_paused = true;
+    if replaces {
+        next.dropping.extend(next.written.drain(..).map(|generation| generation.index));
+    }
+    if !is_first {
         // Orders that created them have not published them, and cannot any more. Before the first index, they may be of
         // an earlier deployment.
         next.dropping.extend(unpublished);
     }
+    let phase = if is_first { Phase::Filling } else { Phase::Published };
+    next.written.push(Generation { index, mapping: mapping.version, phase });
     // If another order was faster, the next step continues that one. The next rebuild deletes this index.
-    if ports.state().publish(&next).await? {
-        progress(if is_first { Progress::Published } else { Progress::Paused });
-    }
-    Ok(())
-}
-
-/// Waits until no invocation from before the pause lives, and publishes the index. Without the wait, an invocation that
-/// had received an older image could write it to the new index after another one had handled the item's delete in the
-/// old index alone.
-async fn publish_after_pause<P: Ports>(
-    ports: &P,
-    config: Generations,
-    order: Rebuild,
-    progress: &impl Fn(Progress),
-) -> Result<(), Fault> {
-    let mut next = Generations { mirror_paused: false, planned: None, ..config.next() };
-    if next.replaces {
-        next.dropping.extend(next.written.drain(..).map(|generation| generation.index));
-    }
-    next.written.extend(config.planned);
-    if !order.pause.is_zero() {
-        ports.time().wait(order.pause).await;
-    }
     if ports.state().publish(&next).await? {
         progress(Progress::Published);
     }
     Ok(())
+}
+
+/// Waits until no invocation from before the publication lives. Such an invocation may write what only the old index
+/// knows to be outdated. It writes no image, and a tombstone over a newer item is found when the index is filled.
+async fn await_batches<P: Ports>(ports: &P, config: &Generations, order: Rebuild) -> Result<(), Fault> {
+    if !order.wait.is_zero() {
+        ports.time().wait(order.wait).await;
+    }
+    ports.state().publish(&config.after(Step::AwaitBatches)).await.map(drop)
 }
 
 /// Writes every item of the tables to the new index, and compares it with them.

@@ -121,7 +121,7 @@ fn recover_from_deletion(shared: &Shared, case: &str) {
     let served = carry_out(shared, order(Goal::Serve)).unwrap();
     assert!(served.written.len() == 1 && served.dropping.is_empty() && !served.replaces, "{case}: {served:?}");
     // An invocation may have received what an index that is dropped has handled.
-    assert!(shared.world().now >= before + 90_000_000, "{case}: no pause");
+    assert!(shared.world().now >= before + 90_000_000, "{case}: no wait");
     deliver(shared);
     assert_eq!(found(shared), ["bb", "ccc", "e"].map(|name| (name.to_owned(), true)), "{case}");
 }

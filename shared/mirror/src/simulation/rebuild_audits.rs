@@ -18,7 +18,7 @@ const START: Rebuild = Rebuild {
     goal: Goal::Serve,
     begins: true,
     replaces: false,
-    pause: Duration::from_secs(90),
+    wait: Duration::from_secs(90),
     accepts_quarantine: false,
     audit: Some(Duration::from_secs(1)),
     patience: Duration::ZERO,

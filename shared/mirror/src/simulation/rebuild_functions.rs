@@ -52,7 +52,7 @@ fn by_functions(shared: &Shared, order: Rebuild, requests: usize, time: Option<D
         });
         order.begins = false;
         match advanced.unwrap() {
-            Advanced::Paused { epoch } => {
+            Advanced::Published { epoch } => {
                 shared.world().now += 90_000_000;
                 waited = Some(epoch);
             }
@@ -125,26 +125,26 @@ fn command_and_functions_resume_each_other() {
     }
 }
 
-/// What was waited for has ended with its epoch: another rebuild, or one that was held, has a pause of its own.
+/// Another rebuild, or one that an operator had paused, has an epoch of its own.
 #[test]
-fn pause_counts_only_for_the_epoch_after_which_it_was_waited_for() {
+fn wait_counts_only_for_the_epoch_that_was_returned() {
     let shared = raised();
-    let paused = |waited| advance_for(&shared, usize::MAX, call(order(Goal::Serve), waited, None)).unwrap().unwrap();
-    let Advanced::Paused { epoch } = paused(None) else { panic!("the rebuild pauses") };
+    let advanced = |waited| advance_for(&shared, usize::MAX, call(order(Goal::Serve), waited, None)).unwrap().unwrap();
+    let Advanced::Published { epoch } = advanced(None) else { panic!("the rebuild waits") };
     // A second execution has begun nothing, and has not waited.
-    assert_eq!(paused(None), Advanced::Paused { epoch });
+    assert_eq!(advanced(None), Advanced::Published { epoch });
     drive(&shared, pause(&shared)).unwrap();
     let refused = advance_for(&shared, usize::MAX, call(order(Goal::Serve), Some(epoch), None)).unwrap().unwrap_err();
     assert!(refused.reason.contains("is paused: resume or cancel it"), "{refused}");
     assert!(!refused.passing);
-    // Meanwhile the mirror writes the old index.
+    // Meanwhile the mirror writes.
     put(&shared, "a", Some(leaf("oak", 40)));
     assert_eq!(deliver(&shared), 0);
     shared.world().generations.as_mut().unwrap().rebuild_paused = false;
-    let Advanced::Paused { epoch: second } = paused(Some(epoch)) else { panic!("the rebuild pauses again") };
-    assert!(second > epoch && shared.world().generations.as_ref().unwrap().mirror_paused);
-    assert_eq!(paused(Some(epoch)), Advanced::Paused { epoch: second });
-    assert_eq!(paused(Some(second)), Advanced::Filling);
+    let Advanced::Published { epoch: second } = advanced(Some(epoch)) else { panic!("the rebuild waits again") };
+    assert!(second > epoch);
+    assert_eq!(advanced(Some(epoch)), Advanced::Published { epoch: second });
+    assert_eq!(advanced(Some(second)), Advanced::Filling);
     assert_eq!(phases(&shared), [(1, "serving"), (2, "filling")]);
 }
 
@@ -159,10 +159,10 @@ fn first_index_serves_without_an_operator() {
 #[test]
 fn share_of_a_cancelled_rebuild_is_refused() {
     let shared = raised();
-    let Advanced::Paused { epoch } =
+    let Advanced::Published { epoch } =
         advance_for(&shared, usize::MAX, call(order(Goal::Serve), None, None)).unwrap().unwrap()
     else {
-        panic!("the rebuild pauses");
+        panic!("the rebuild waits");
     };
     advance_for(&shared, usize::MAX, call(order(Goal::Serve), Some(epoch), None)).unwrap().unwrap();
     carry_out(&shared, order(Goal::Cancel)).unwrap();

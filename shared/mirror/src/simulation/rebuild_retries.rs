@@ -69,7 +69,7 @@ fn each_step_is_tried_again_while_an_engine_does_not_respond() {
         let last = retries.last().unwrap().1;
         assert!((Duration::from_mins(29)..Duration::from_mins(33)).contains(&last), "{second}: {last:?}");
     }
-    // The pause takes 90 s.
+    // The wait takes 90 s.
     assert!(late > 90, "{late}");
 }
 
@@ -87,7 +87,7 @@ fn command_begins_no_other_rebuild_when_its_own_is_cancelled() {
             (config.written, config.epoch) = (serving, config.epoch + 1);
         };
         let order = Rebuild { patience: PATIENCE, replaces, ..order(Goal::Serve) };
-        // The pause takes 90 s, so that the index is being filled.
+        // The wait takes 90 s, so that the index is being filled.
         let start = shared.world().now + 92_000_000;
         let is_lost = |now, _| (start..start + 10_000_000).contains(&now);
         let (ended, retries) = carry_out_during(&shared, order, is_lost, |retry| {

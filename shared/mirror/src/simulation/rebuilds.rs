@@ -23,7 +23,7 @@ pub(super) fn order(goal: Goal) -> Rebuild {
         goal,
         begins,
         replaces: false,
-        pause: Duration::from_secs(90),
+        wait: Duration::from_secs(90),
         accepts_quarantine: false,
         audit: None,
         patience: Duration::ZERO,
@@ -82,11 +82,8 @@ fn rebuild_serves_documents_of_the_new_version_and_keeps_the_old_index() {
     assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
     assert_eq!(found(&shared), names(true));
     let steps = steps.into_inner().unwrap();
-    let (first, last) = (&steps[..2], &steps[steps.len() - 2..]);
-    assert_eq!(
-        (first, last),
-        (&[Progress::Paused, Progress::Published][..], &[Progress::Audited, Progress::Serving][..])
-    );
+    let (first, last) = (&steps[..1], &steps[steps.len() - 2..]);
+    assert_eq!((first, last), (&[Progress::Published][..], &[Progress::Audited, Progress::Serving][..]));
 
     // The old index is still written.
     put(&shared, "a", Some(leaf("oak", 40)));
@@ -183,16 +180,66 @@ fn order_stopped_after_each_request_resumes() {
     }
 }
 
-#[test]
-fn batch_is_reported_during_the_pause() {
+/// Creates a world in which an index is published, and the rebuild waits. `e` was created and deleted before, with the
+/// records from this position on.
+fn waiting() -> (Shared, usize) {
     let shared = raised();
-    put(&shared, "a", Some(leaf("oak", 40)));
-    let published = drive_for(&shared, 3, rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ()));
-    assert!(published.is_none() && shared.world().generations.as_ref().unwrap().mirror_paused);
-    assert!(deliver(&shared) > 0);
-    carry_out(&shared, order(Goal::Cancel)).unwrap();
+    let from = shared.world_len();
+    put(&shared, "e", Some(leaf("e", 20)));
+    put(&shared, "e", None);
     assert_eq!(deliver(&shared), 0);
-    assert_eq!((phases(&shared), found(&shared).len()), (vec![(1, "serving")], 3));
+    let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+    assert!(drive_for(&shared, 3, run).is_none());
+    assert_eq!(phases(&shared), [(1, "serving"), (2, "published")]);
+    (shared, from)
+}
+
+fn deliver_one(shared: &Shared, record: usize) {
+    let payload = shared.world().event(record, record + 1);
+    drive(shared, process_batch(shared, &LabelledLeaves, &TABLES, &payload)).unwrap();
+}
+
+fn resumed() -> Rebuild {
+    Rebuild { begins: false, ..order(Goal::Serve) }
+}
+
+#[test]
+fn new_index_is_written_while_the_rebuild_waits() {
+    let (shared, _) = waiting();
+    put(&shared, "a", Some(leaf("oak", 40)));
+    assert_eq!(deliver(&shared), 0);
+    let document = shared.world().search.document(&index_name("toy", 2), &key("a").document_id());
+    assert_eq!(document.unwrap().source["name"], "oak");
+    assert_eq!(found(&shared)[0], ("oak".to_owned(), false));
+}
+
+/// An invocation that was frozen writes what it received before the new index was published.
+#[test]
+fn image_from_before_the_publication_shows_no_deleted_item() {
+    let (shared, created) = waiting();
+    deliver_one(&shared, created);
+    carry_out(&shared, resumed()).unwrap();
+    assert_eq!((phases(&shared), found(&shared)), (vec![(1, "kept"), (2, "serving")], names(true)));
+}
+
+/// The old index alone knows that a host whose clock is behind has created the item again, and it is not written.
+#[test]
+fn tombstone_from_before_the_publication_hides_no_item_that_was_created_again() {
+    for replaces in [false, true] {
+        let (shared, created) = waiting();
+        if replaces {
+            carry_out(&shared, order(Goal::Cancel)).unwrap();
+            let order = Rebuild { replaces, ..order(Goal::Serve) };
+            assert!(drive_for(&shared, 3, rebuild(&shared, &LabelledLeaves, "toy", order, &|_| ())).is_none());
+        }
+        put(&shared, "e", Some(leaf("e", 10)));
+        let last = shared.world_len() - 1;
+        deliver_one(&shared, last);
+        deliver_one(&shared, created + 1);
+        carry_out(&shared, resumed()).unwrap();
+        deliver(&shared);
+        assert_eq!(found(&shared).last().map(|(name, _)| &**name), Some("e"), "{replaces}");
+    }
 }
 
 #[test]
@@ -214,8 +261,8 @@ fn paused_rebuild_waits_for_its_operator() {
     let run = rebuild(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
     assert!(drive_for(&shared, 3, run).is_none());
     let paused = drive(&shared, pause(&shared)).unwrap();
-    assert!(paused.rebuild_paused && !paused.mirror_paused && paused.planned.is_some());
-    // The old index is written.
+    assert!(paused.rebuild_paused && paused.written.len() == 2);
+    // Both indexes are written.
     assert_eq!(deliver(&shared), 0);
     assert!(carry_out(&shared, order(Goal::Serve)).unwrap_err().reason.contains("is paused: resume or cancel it"));
     shared.world().generations.as_mut().unwrap().rebuild_paused = false;

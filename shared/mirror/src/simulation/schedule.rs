@@ -179,10 +179,6 @@ impl Schedule {
     fn carry_or_begin(&mut self) -> Result<bool, String> {
         let (late, prompt): (Vec<_>, Vec<_>) = self.carriable().into_iter().partition(|place| self.is_delayed(*place));
         if prompt.is_empty() {
-            // Batches are reported until a rebuild that has paused them goes on.
-            if self.is_paused() && self.order()? {
-                return Ok(true);
-            }
             if self.begin()? {
                 return Ok(true);
             }

@@ -11,7 +11,7 @@ use crate::simulation::choices::Random;
 use crate::simulation::executor::Invocation;
 
 /// How long an order waits until no earlier batch lives.
-const PAUSE: Duration = Duration::from_mins(16);
+const WAIT: Duration = Duration::from_mins(16);
 
 /// What is under way, as the config item says.
 struct Stage {
@@ -42,15 +42,11 @@ impl Schedule {
         self.shared.world().generations.clone()
     }
 
-    pub(super) fn is_paused(&self) -> bool {
-        self.shared.world().generations.as_ref().is_some_and(|config| config.mirror_paused)
-    }
-
     /// Whether an order must be given before the world is at rest.
     pub(super) fn must_order(&self) -> bool {
         self.shared.world().generations.as_ref().is_some_and(|config| {
             let Stage { is_rebuilding, turns_back, .. } = Stage::of(config);
-            is_rebuilding || turns_back || config.rebuild_paused || config.mirror_paused || !config.dropping.is_empty()
+            is_rebuilding || turns_back || config.rebuild_paused || !config.dropping.is_empty()
         })
     }
 
@@ -66,7 +62,7 @@ impl Schedule {
             return Ok(true);
         }
         let Stage { is_rebuilding, turns_back, was_rolled_back, has_kept } = Stage::of(&config);
-        let is_cancelled = config.written.is_empty() && config.planned.is_none();
+        let is_cancelled = config.written.is_empty();
         let mut begins = false;
         let goal = if is_rebuilding || turns_back || was_rolled_back || config.rebuild_paused || is_cancelled {
             if self.left.cancels > 0 && !is_cancelled && (config.rebuild_paused || self.choices.one_in(3)) {
@@ -100,7 +96,7 @@ impl Schedule {
             goal,
             begins,
             replaces: begins && self.choices.one_in(4),
-            pause: PAUSE,
+            wait: WAIT,
             accepts_quarantine: self.failed > 0 || self.choices.one_in(2),
             audit: self.choices.one_in(2).then_some(Duration::from_secs(1)),
             patience: Duration::ZERO,

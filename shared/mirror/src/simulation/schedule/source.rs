@@ -24,7 +24,7 @@ impl Schedule {
         let (end, needs_index) = {
             let world = self.shared.world();
             let needs_index = world.generations.as_ref().is_none_or(|all| {
-                let is_rebuilding = !all.dropping.is_empty() || all.planned.is_some() || all.rebuild_paused;
+                let is_rebuilding = !all.dropping.is_empty() || all.rebuild_paused;
                 all.of(Phase::Serving).is_none() && !is_rebuilding
             });
             (world.stream.len(), needs_index)
