@@ -256,6 +256,16 @@ fn stamp_is_settled_only_for_a_scanned_item() {
     assert_eq!(describe(&tasks), ["settle", "settle"]);
 }
 
+/// Its marker may have been set after the item's delete was handled. Settling clears it.
+#[test]
+fn record_in_quarantine_whose_stamp_is_refused_is_settled() {
+    for (written, expected) in [(true, &[][..]), (false, &["settle", "settle"])] {
+        let mut group = Group { open: 1, outcome: Outcome::Quarantined, ..live() };
+        let stamp = Stamp { group: GroupId::default(), seen: None, above: None, settle: false };
+        assert_eq!(describe(&group.on(Event::Stamped { stamp, written }, &targets(2))), expected);
+    }
+}
+
 #[test]
 fn item_that_cannot_be_stamped_goes_to_quarantine_in_every_generation() {
     let mut group = Group { open: 1, ..live() };
