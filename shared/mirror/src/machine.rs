@@ -233,10 +233,11 @@ impl<'a> Group<'a> {
     fn stamped(&mut self, stamp: &Stamp<'a>, written: bool, targets: &Targets) -> Vec<Task<'a>> {
         // The change may have the version of an older document, whose content only a repair replaces.
         let repair = self.repaired.is_some() && !written;
-        // The record of the change may have been handled before this one went to quarantine, so that its marker stays.
-        let is_quarantined = self.outcome == Outcome::Quarantined && !written;
+        // The record of the change may have been handled before an unknown record went to quarantine, so that the marker
+        // stays.
+        let is_unknown = self.record_error.is_some() && !written;
         self.note(Outcome::Stamped);
-        let settles = targets.ids().filter(|_| repair || stamp.settle || is_quarantined);
+        let settles = targets.ids().filter(|_| repair || stamp.settle || is_unknown);
         settles.map(|target| Task::Settle(Settle { repair, ..Settle::new(self.id, target) })).collect()
     }
 
