@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest, Sha256};
 use table::part::NotAPart;
 use web::visible::is_invisible;
@@ -16,8 +16,7 @@ use web::visible::is_invisible;
 pub struct Address(String);
 
 /// The first 32 hexadecimal digits of the SHA-256 of an [`Address`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct AddressHash(String);
 
 /// In bytes (RFC 5321, section 4.5.3.1).
@@ -82,20 +81,6 @@ impl FromStr for AddressHash {
         } else {
             Err(NotAPart("32 hexadecimal digits"))
         }
-    }
-}
-
-impl TryFrom<String> for AddressHash {
-    type Error = NotAPart;
-
-    fn try_from(text: String) -> Result<Self, NotAPart> {
-        text.parse()
-    }
-}
-
-impl From<AddressHash> for String {
-    fn from(hash: AddressHash) -> Self {
-        hash.0
     }
 }
 

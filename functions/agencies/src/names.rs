@@ -4,13 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use table::part::NotAPart;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// An agency's id: 1 to 64 letters, digits, `_` or `-`. New ones are UUIDs of version 7.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, SerializeDisplay, DeserializeFromStr)]
 pub struct AgencyId(String);
 
 impl AgencyId {
@@ -41,20 +41,6 @@ impl FromStr for AgencyId {
         } else {
             Err(NotAPart(Self::EXPECTED))
         }
-    }
-}
-
-impl TryFrom<String> for AgencyId {
-    type Error = NotAPart;
-
-    fn try_from(text: String) -> Result<Self, NotAPart> {
-        text.parse()
-    }
-}
-
-impl From<AgencyId> for String {
-    fn from(id: AgencyId) -> Self {
-        id.0
     }
 }
 

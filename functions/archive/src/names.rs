@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest, Sha256};
 use table::part::NotAPart;
 use table::{Escaped, KeyPart, ordered};
@@ -28,8 +29,7 @@ const ID_PATTERN: &str = "^[1-9][0-9]{9}$";
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident,)+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, SerializeDisplay, DeserializeFromStr)]
         pub struct $name(u64);
 
         impl $name {
@@ -56,20 +56,6 @@ macro_rules! ids {
             fn from_str(text: &str) -> Result<Self, NotAPart> {
                 let number = text.parse().ok().and_then(Self::new);
                 number.filter(|id| id.to_string() == text).ok_or(NotAPart("an id of ten digits"))
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = NotAPart;
-
-            fn try_from(text: String) -> Result<Self, NotAPart> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.to_string()
             }
         }
 
@@ -132,8 +118,7 @@ impl FromStr for RunNumber {
 impl KeyPart for RunNumber {}
 
 /// The household of a record: 1 to 120 characters, escaped in keys and in JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, SerializeDisplay, DeserializeFromStr)]
 pub struct Household(Escaped);
 
 impl Household {
@@ -172,20 +157,6 @@ impl FromStr for Household {
 }
 
 impl KeyPart for Household {}
-
-impl TryFrom<String> for Household {
-    type Error = NotAPart;
-
-    fn try_from(text: String) -> Result<Self, NotAPart> {
-        text.parse()
-    }
-}
-
-impl From<Household> for String {
-    fn from(household: Household) -> Self {
-        household.to_string()
-    }
-}
 
 impl PartialSchema for Household {
     fn schema() -> RefOr<Schema> {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use table::part::NotAPart;
 use table::{Clock, KeyPart};
 use uuid::{Builder, Uuid, Variant};
@@ -14,8 +15,7 @@ use uuid::{Builder, Uuid, Variant};
 macro_rules! id {
     ($(#[$attribute:meta])* $name:ident) => {
         $(#[$attribute])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, SerializeDisplay, DeserializeFromStr)]
         pub struct $name(Uuid);
 
         impl $name {
@@ -40,20 +40,6 @@ macro_rules! id {
 
             fn from_str(text: &str) -> Result<Self, NotAPart> {
                 parse(text).map(Self)
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = NotAPart;
-
-            fn try_from(text: String) -> Result<Self, NotAPart> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.to_string()
             }
         }
 
@@ -209,8 +195,7 @@ impl FromStr for Millisecond {
 impl KeyPart for Millisecond {}
 
 /// A chat of either kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, SerializeDisplay, DeserializeFromStr)]
 pub enum ChatId {
     Group(GroupChatId),
     Private(PrivateChatId),
@@ -235,20 +220,6 @@ impl FromStr for ChatId {
             Some(("privatechat", id)) => id.parse().map(Self::Private),
             _ => Err(NotAPart("`groupchat/` or `privatechat/` and an id")),
         }
-    }
-}
-
-impl TryFrom<String> for ChatId {
-    type Error = NotAPart;
-
-    fn try_from(text: String) -> Result<Self, NotAPart> {
-        text.parse()
-    }
-}
-
-impl From<ChatId> for String {
-    fn from(chat: ChatId) -> Self {
-        chat.to_string()
     }
 }
 

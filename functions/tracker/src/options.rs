@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use table::part::NotAPart;
 use utoipa::ToSchema;
 
@@ -19,8 +20,7 @@ const MAX_EVER: u16 = 999;
 const MAX_BYTES: usize = 380 * 1024;
 
 /// `001` to `999`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct OptionId(u16);
 
 /// An option of a choice.
@@ -176,20 +176,6 @@ impl FromStr for OptionId {
         let digits = text.len() == 3 && text.bytes().all(|digit| digit.is_ascii_digit());
         let id = text.parse().ok().filter(|id| digits && *id > 0);
         id.map(Self).ok_or(NotAPart("three digits from 001 to 999"))
-    }
-}
-
-impl From<OptionId> for String {
-    fn from(id: OptionId) -> Self {
-        id.to_string()
-    }
-}
-
-impl TryFrom<String> for OptionId {
-    type Error = NotAPart;
-
-    fn try_from(text: String) -> Result<Self, NotAPart> {
-        text.parse()
     }
 }
 

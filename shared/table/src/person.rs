@@ -3,13 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use crate::part::{Escaped, KeyPart, NotAPart};
 
 /// `{issuer's configured name}:{escaped subject}`, at most 200 bytes: `acme:auth0|a~23b`. One person has one spelling.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct Idpid(String);
 
 impl Idpid {
@@ -57,20 +56,6 @@ impl FromStr for Idpid {
         } else {
             Err(fault)
         }
-    }
-}
-
-impl TryFrom<String> for Idpid {
-    type Error = NotAPart;
-
-    fn try_from(text: String) -> Result<Self, NotAPart> {
-        text.parse()
-    }
-}
-
-impl From<Idpid> for String {
-    fn from(idpid: Idpid) -> Self {
-        idpid.0
     }
 }
 

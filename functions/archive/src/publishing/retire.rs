@@ -138,7 +138,8 @@ pub async fn delete_work(files: &RunFiles<'_>, checkpoint: &Checkpoint) -> Resul
 pub async fn mark_gone(access: &Access, work: &RunWork<'_>) -> Result<(), Problem> {
     let gone: Vec<RecordId> = RunFiles::new(access, work.post, work.run.run).load(WorkFile::Gone, 0).await?;
     let say = |record: RecordId| async move {
-        let changes = Changes::new().set("postId", item::text(work.post)).set("goneIn", item::number(work.run.run.0));
+        let changes =
+            Changes::new().set("postId", item::text(work.post.to_string())).set("goneIn", item::number(work.run.run.0));
         let address = Action::update(&ARCHIVE, RecordAddressKey { record }, changes).or_absent();
         access.write(&DELETE_RECORDS, address).await.map(drop)
     };

@@ -74,8 +74,8 @@ async fn put(access: &Access, work: &RunWork<'_>, record: &Record) -> Result<(),
         return Ok(());
     }
     let changes = Changes::new()
-        .set("postId", item::text(work.post))
-        .set(&work.run.run.attribute(), item::text(id))
+        .set("postId", item::text(work.post.to_string()))
+        .set(&work.run.run.attribute(), item::text(id.to_string()))
         .remove("goneIn");
     let address = Action::update(&ARCHIVE, RecordAddressKey { record: permanent }, changes).or_absent();
     access.write(&WRITE_RECORDS, address).await.map(drop)

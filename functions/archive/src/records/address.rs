@@ -102,7 +102,7 @@ pub fn taken_down(post: PostId, run: RunNumber, by: TakenDown) -> Result<Changes
         taken_down: Option<TakenDown>,
     }
     let changes = Changes::between(&Taken { taken_down: None }, &Taken { taken_down: Some(by) })?;
-    let changes = changes.set("postId", item::text(post)).set("goneIn", item::number(run.0));
+    let changes = changes.set("postId", item::text(post.to_string())).set("goneIn", item::number(run.0));
     Ok(changes.remove(&run.attribute()))
 }
 
