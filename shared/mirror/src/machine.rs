@@ -234,8 +234,8 @@ impl<'a> Group<'a> {
         // The change may have the version of an older document, whose content only a repair replaces.
         let repair = self.repaired.is_some() && !written;
         // The record of the change may have been handled before an unknown record went to quarantine, so that the marker
-        // stays.
-        let is_unknown = self.record_error.is_some() && !written;
+        // stays. A task that is under way clears it.
+        let is_unknown = self.record_error.is_some() && !written && self.open == 1;
         self.note(Outcome::Stamped);
         let settles = targets.ids().filter(|_| repair || stamp.settle || is_unknown);
         settles.map(|target| Task::Settle(Settle { repair, ..Settle::new(self.id, target) })).collect()

@@ -259,8 +259,8 @@ fn stamp_is_settled_only_for_a_scanned_item() {
 /// Its marker may have been set after the item's delete was handled. Settling clears it.
 #[test]
 fn unknown_record_whose_stamp_is_refused_is_settled() {
-    for (written, expected) in [(true, &[][..]), (false, &["settle", "settle"])] {
-        let mut group = Group { open: 1, record_error: Some(RecordError::Name), ..live() };
+    for (open, written, expected) in [(1, true, &[][..]), (1, false, &["settle", "settle"]), (2, false, &[])] {
+        let mut group = Group { open, record_error: Some(RecordError::Name), ..live() };
         let stamp = Stamp { group: GroupId::default(), seen: None, above: None, settle: false };
         assert_eq!(describe(&group.on(Event::Stamped { stamp, written }, &targets(2))), expected);
     }
