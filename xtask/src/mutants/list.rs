@@ -391,8 +391,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "swap-before-fill",
         file: "rebuild/steps.rs",
-        text: "mapping: mapping.version, phase: Phase::Filling };",
-        replacement: "mapping: mapping.version, phase: Phase::Audited };",
+        text: "if is_first { Phase::Filling } else { Phase::Published }",
+        replacement: "if is_first { Phase::Filling } else { Phase::Audited }",
         tests: Library(&["exploration::scenarios::rebuild_breaks_no_invariant", SCHEDULES]),
     },
     // Readers search a new index before searches find all of its documents.

@@ -79,6 +79,8 @@ impl Schedule {
 
     fn continue_after(&mut self, waiting: Vec<usize>) -> Result<(), String> {
         self.shared.world().search.forget();
+        // What an invocation has read is not used any more, so a marker that it has just set may stay.
+        self.shared.world().cut_short |= !waiting.is_empty();
         let batches = self.invocations.iter().filter(|(_, invocation)| !invocation.records.is_empty());
         for number in batches.map(|(number, _)| *number).collect::<Vec<_>>() {
             let is_steady = self.shared.world().clocks.get(&number).copied().is_none_or(Clock::is_steady);
