@@ -263,7 +263,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         replacement: r##"    let written = now_micros.min(i64::try_from(version / 2).unwrap_or_default());
     let _ = writeln!(lines, r#","deleted":true,"deletedAt":{}}}"#, written.div_euclid(1000));
 "##,
-        tests: Library(&["exploration::scenarios::sweeps_break_no_invariant", SCHEDULES]),
+        tests: Library(&["lines::tests::tombstone_contains_the_time_of_its_write"]),
     },
     // A document is deleted although it was written after its tombstone was found.
     Mutant {
@@ -302,7 +302,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         }
 ",
         replacement: r"        let (ports, documents) = (self.ports, self.documents);
-        let replayed = crate::work::process_batch(ports, documents, self.tables, &given_up.payload).await;
+        let replayed = crate::work::process_batch(ports, documents, self.tables, &event).await;
         let failed = usize::from(replayed.is_ok_and(|processed| processed.ledger.reported > 0));
 ",
         tests: Library(&["exploration::scenarios::redrives_with_sweeps_break_no_invariant"]),
