@@ -70,7 +70,7 @@ async fn found(cairn: &Cairn) -> usize {
 }
 
 pub(super) async fn refused_items_delay_no_others_and_are_redriven_after_the_next_release() {
-    let refused: usize = sized(200, 20_000);
+    let refused: usize = sized(200, 100_000);
     let served = Served { rebuild: ::mirror::rebuild::<Shelf>, ..Served::of::<Faulty>(&SYSTEM, app) };
     // The test delivers the records itself, to see after each batch what search has.
     let cairn = Cairn::with(Setup { systems: vec![served], without: vec![HANDLER], ..Setup::of("shelf") }).await;
