@@ -35,8 +35,8 @@ pub struct Generation {
 /// The phase of a generation that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// The index is written, and takes no images of records, since an invocation from before may hold older ones. It may
-    /// not even know that an item was deleted, if another invocation has handled that. So the items are read instead.
+    /// The index is written, and takes no images of records: an invocation from before may hold the image of an item whose
+    /// delete was handled in the older index alone. The item is read instead.
     Published,
     /// No invocation from before the publication lives any more, and the index is filled from the tables.
     Filling,

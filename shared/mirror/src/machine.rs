@@ -74,8 +74,8 @@ impl<'a> Group<'a> {
     }
 
     /// Returns the tasks that the images require. Unknown event names make no difference, so that no stale document
-    /// stays visible. A generation that takes no images gets the item instead. It gets tombstones in any case, which a
-    /// later page of the tables raises an item above.
+    /// stays visible. A generation that takes no images gets the item instead. It gets every tombstone: one that is above
+    /// an item is found when the index is filled, and the item is stamped.
     fn process_images(&self, target: TargetId, targets: &Targets) -> Vec<Task<'a>> {
         let Some(fold) = self.fold else { return Vec::new() };
         let settle = || vec![Task::Settle(Settle::new(self.id, target))];
