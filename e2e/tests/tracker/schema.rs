@@ -3,12 +3,18 @@
 use std::future::IntoFuture;
 
 use serde_json::{Value, json};
+use table::EntityKey;
+use tracker::items::AttributeItem;
+use tracker::keys::AttributeKey;
+use tracker::names::{AttributeId, ProjectId};
+use tracker::schema::TRACKER;
 
 use super::crashes::{others_do_its_jobs, work_dies};
 use super::files::{import, new};
 use super::fixture::{Fixture, PROJECT, TENANT, entries, person};
 use crate::harness::sized;
 use crate::harness::stopper::Moment;
+use crate::harness::table::stored;
 use crate::tests;
 
 tests! { tracker_schema:
@@ -21,6 +27,7 @@ tests! { tracker_schema:
     attribute_that_is_being_retyped_is_busy,
     choice_allows_50_options_and_999_in_all,
     options_over_380_kb_are_refused,
+    options_of_a_project_fit_a_response,
     #[long] deleting_an_attribute_clears_its_many_values,
     #[long] columns_have_distinct_names_and_positions,
     #[long] column_can_be_moved_between_two_others_repeatedly,
@@ -237,6 +244,44 @@ async fn options_over_380_kb_are_refused() {
     assert_eq!(refused["errors"][0]["detail"], detail);
     let with_short_labels = fixture.ada.patch(&level, json!({ "options": options(18, "") })).await.is(200);
     assert_eq!(with_short_labels["options"].as_array().unwrap().len(), 950);
+}
+
+/// The other attributes are put into the table, each with as many options as an attribute can have.
+async fn options_of_a_project_fit_a_response() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Many long options").await;
+    let attributes = format!("{project}/attributes");
+    let option = |label: &str| json!([{ "label": label }]);
+    let choice = |name: &str| json!({ "name": name, "type": "choice", "options": option("Low") });
+    let level = fixture.ada.post(&attributes, choice("Level")).await.is(201).header("location").to_owned();
+    let id = |path: &str| path.rsplit('/').next().unwrap().to_owned();
+    let stored_in = fixture.cairn.table_of(&TRACKER);
+    let item = stored_in.get(&id(&project), &id(&level)).await.unwrap();
+    let long: Vec<Value> = (1..900)
+        .map(|place| json!({ "id": format!("{place:03}"), "label": "😀".repeat(96), "retired": place > 1 }))
+        .collect();
+    let in_project: ProjectId = id(&project).trim_start_matches("project-").parse().unwrap();
+    let copy = |place: u8| {
+        let attribute = AttributeItem {
+            name: format!("Level {place}"),
+            slot: place,
+            options: serde_json::from_value(Value::from(long.clone())).unwrap(),
+            ..table::item::from_item(item.clone()).unwrap()
+        };
+        let key = AttributeKey { project: in_project, attribute: AttributeId::new() };
+        stored(&TRACKER, &key.key(), &attribute)
+    };
+    stored_in.put_all((1..=11).map(copy).collect()).await;
+    let refused = fixture.ada.post(&attributes, choice("More")).await.faulty(&["/options"]);
+    let detail = "would make the options of all attributes longer than 4 MB, including former ones; shorten labels, or \
+                  delete an attribute";
+    assert_eq!(refused["errors"][0]["detail"], detail);
+    let longer = json!({ "options": option("Lowest") });
+    fixture.ada.patch(&level, longer).await.faulty(&["/options"]);
+    assert!(fixture.ann.get(&project).await.is(200).body.to_string().len() < 5_000_000);
+    // What makes them shorter is accepted, and what does not concern them.
+    fixture.ada.patch(&level, json!({ "name": "Height", "options": [{ "id": "001", "label": "L" }] })).await.is(200);
+    fixture.ada.post(&attributes, json!({ "name": "Size", "type": "int" })).await.is(201);
 }
 
 /// Workers die three times on the way.

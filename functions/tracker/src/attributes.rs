@@ -15,6 +15,7 @@ use web::{Context, Fault, Kind, Problem};
 use crate::items::{Gate, Status};
 use crate::jobs::LAG;
 use crate::names::{AttributeId, ProjectId, TenantId};
+use crate::options::Options;
 use crate::project::{Consistency, Gates, Schema};
 use crate::projects;
 use crate::schema::TRACKER;
@@ -33,6 +34,10 @@ pub const TOO_MANY_ATTRIBUTES: Kind =
     Kind::new(409, "too-many-attributes", "A project has at most 100 attributes, including those being deleted");
 
 pub const ATTRIBUTE_BUSY: Kind = Kind::new(409, "attribute-busy", "A job is writing the values of this attribute");
+
+/// Bytes of the options of all attributes of a project as JSON. A response has them all, and a function's response has at
+/// most 6 MB.
+const MAX_OPTION_BYTES: usize = 4_000_000;
 
 /// The columns that every project has.
 const RESERVED: [&str; 3] = ["number", "name", "state"];
@@ -82,6 +87,28 @@ fn taken_name_fault(schema: &Schema, name: &str, own: Option<AttributeId>) -> Op
         Status::Building | Status::Ready | Status::Retyping => "is the name of another attribute of this project",
     };
     Some(Fault::pointer("/name", detail))
+}
+
+/// The fault of options that make the options of the whole project too long. Those that shorten them are accepted.
+fn options_fault(schema: &Schema, own: Option<AttributeId>, options: &Options) -> Option<Fault> {
+    let bytes = |is_own: bool| -> usize {
+        schema
+            .columns()
+            .filter(|column| (Some(column.id) == own) == is_own)
+            .map(|column| column.options().bytes())
+            .sum()
+    };
+    let after = options.bytes();
+    let is_longer = !options.all().is_empty() && after > bytes(true);
+    let is_over = is_longer && bytes(false) + after > MAX_OPTION_BYTES;
+    is_over.then(|| {
+        option_fault((
+            None,
+            "would make the options of all attributes longer than 4 MB, including former ones; shorten labels, or \
+             delete an attribute"
+                .to_owned(),
+        ))
+    })
 }
 
 /// The next revision of the project's attributes, if they are unchanged since they were read. `rows` also raises the

@@ -100,6 +100,12 @@ impl Options {
         self.live().find(by_label).or_else(|| self.0.iter().find(by_label))
     }
 
+    /// The length as JSON.
+    pub fn bytes(&self) -> usize {
+        // Writing to memory cannot fail.
+        serde_json::to_vec(self).map_or(0, |json| json.len())
+    }
+
     /// Whether the requested option is a new one, or one of these.
     pub fn may_keep(&self, wanted: &WantedOption) -> bool {
         wanted.id.as_ref().is_none_or(|id| self.by_id(id).is_some())
@@ -154,7 +160,7 @@ impl Options {
         let left_out = self.0.iter().filter(|option| !kept.contains(&option.id));
         listed.extend(left_out.map(|option| ChoiceOption { retired: true, ..option.clone() }));
         let all = Self(listed);
-        if serde_json::to_vec(&all).is_ok_and(|json| json.len() <= MAX_BYTES) {
+        if all.bytes() <= MAX_BYTES {
             Ok(all)
         } else {
             let detail = "would take more than 380 KB, including former ones; shorten their labels";

@@ -6,8 +6,8 @@ use utoipa::ToSchema;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
 use super::{
-    LIST, MAX_ATTRIBUTES, TOO_MANY_ATTRIBUTES, gate_actions, name_fault, option_fault, project_action, refusal, start,
-    taken_name_fault,
+    LIST, MAX_ATTRIBUTES, TOO_MANY_ATTRIBUTES, gate_actions, name_fault, option_fault, options_fault, project_action,
+    refusal, start, taken_name_fault,
 };
 use crate::access::{ATTRIBUTE_STEP, CREATE_ATTRIBUTE, LEASE, MEMBERSHIP, PROJECT, TOTALS};
 use crate::audit::Audit;
@@ -89,6 +89,9 @@ async fn create(
             }
             if let Some(fault) = taken_name_fault(&schema, &new.name, None) {
                 return Err(Problem::taken(vec![fault]));
+            }
+            if let Some(fault) = options_fault(&schema, None, &options) {
+                return Err(Problem::faults(vec![fault]));
             }
             let gates = Gates::load(cx.access(), path.project_id).await?;
             // A project without issues has no rows to create.

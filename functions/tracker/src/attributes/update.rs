@@ -5,7 +5,9 @@ use table::{Action, Changes, item};
 use utoipa::ToSchema;
 use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
-use super::{AttributePath, ONE, SAMPLE, name_fault, option_fault, project_action, refusal, taken_name_fault};
+use super::{
+    AttributePath, ONE, SAMPLE, name_fault, option_fault, options_fault, project_action, refusal, taken_name_fault,
+};
 use crate::access::{MEMBERSHIP, PROJECT, UPDATE_ATTRIBUTE};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::issues::{UNKNOWN_OPTION, WRONG_TYPE};
@@ -30,7 +32,7 @@ pub struct AttributePatch {
     #[schema(nullable = false, minimum = 1, maximum = 100)]
     position: Option<usize>,
     /// All options that can be set, in their order. Other options are retired. With those, an attribute has at most 999
-    /// options and 380 KB of them.
+    /// options and 380 KB of them, and a project 4 MB.
     #[serde(default)]
     #[schema(nullable = false, max_items = 50)]
     options: Option<Vec<WantedOption>>,
@@ -113,6 +115,9 @@ impl AttributePatch {
             let options = before.item.options.replaced(wanted);
             after.options =
                 options.map_err(|faults| Problem::faults(faults.into_iter().map(option_fault).collect()))?;
+            if let Some(fault) = options_fault(schema, Some(before.id), &after.options) {
+                return Err(Problem::faults(vec![fault]));
+            }
         }
         match taken_name_fault(schema, &after.name, Some(before.id)) {
             Some(taken) => Err(Problem::taken(vec![taken])),
