@@ -369,21 +369,6 @@ mod tests {
     }
 
     #[test]
-    fn small_sample_is_searchable_when_ready_and_second_start_creates_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        for made in ["463", "0"] {
-            let arguments = ["local", "--sample", "--port", "0", "--search", "osmem"];
-            let mut running = start(&mut cairn(folder.path(), &arguments));
-            let found = get(&running.url, "/parks/search?q=seljalandsfos");
-            assert!(found.contains(r#""displayName":"Seljalandsfoss""#), "{found}");
-            signal("INT", running.child.id());
-            assert!(running.child.wait().unwrap().success());
-            let said = running.stderr();
-            assert!(said.contains(&format!("parks: {made} created, ")) && said.contains(", 0 refused"), "{said}");
-        }
-    }
-
-    #[test]
     fn world_sample_loads_after_ready_and_stops_with_the_platform() {
         let folder = tempfile::tempdir().unwrap();
         let arguments = ["local", "--sample=world", "--port", "0", "--search", "osmem"];

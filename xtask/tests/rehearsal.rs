@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use local::search::Choice;
 use local::{Options, Platform, Progress};
 use reqwest::StatusCode;
 use serde_json::Value;
@@ -22,7 +23,8 @@ async fn every_sample_event_gets_the_recorded_response() {
 #[tokio::test]
 async fn only_listed_operations_are_open_without_a_token() {
     let state = tempfile::tempdir().unwrap();
-    let options = Options::new(local::systems::ALL.to_vec(), state.path().join("state"));
+    let mut options = Options::new(local::systems::ALL.to_vec(), state.path().join("state"));
+    options.search = Choice::Osmem;
     let platform = Platform::start(options, &Progress::silent()).await.unwrap();
     let client = reqwest::Client::new();
     for declared in xtask::systems::all() {
