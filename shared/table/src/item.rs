@@ -1,5 +1,6 @@
 //! Items as DynamoDB stores them, and their conversion from and to a system's own types.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -44,6 +45,25 @@ pub fn to_item<T: Serialize>(value: &T) -> Result<Item, Error> {
 /// Deserialises an item as a type of the system.
 pub fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, Error> {
     serde_dynamo::aws_sdk_dynamodb_1::from_item(item).map_err(|error| Error::Misfit(error.to_string()))
+}
+
+/// Returns the size of an item in bytes, about as DynamoDB counts it ("DynamoDB item sizes and formats").
+pub fn size(item: &Item) -> usize {
+    item.iter().map(|(name, value)| name.len() + value_size(value)).sum()
+}
+
+fn value_size(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
+        AttributeValue::B(bytes) => bytes.as_ref().len(),
+        AttributeValue::Ss(texts) | AttributeValue::Ns(texts) => texts.iter().map(String::len).sum(),
+        AttributeValue::Bs(all) => all.iter().map(|bytes| bytes.as_ref().len()).sum(),
+        AttributeValue::L(values) => 3 + values.iter().map(|value| 1 + value_size(value)).sum::<usize>(),
+        AttributeValue::M(members) => {
+            3 + members.iter().map(|(name, value)| 1 + name.len() + value_size(value)).sum::<usize>()
+        }
+        _ => 1,
+    }
 }
 
 /// Returns the key of an item, if it has its table's key attributes.

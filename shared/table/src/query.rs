@@ -17,6 +17,12 @@ use crate::schema::Index;
 /// fit into the memory of a function.
 const MAX_ROUND: usize = 250;
 
+/// The most items that [`Query::page_of`] reads for a page, apart from the rest of a round: less than a second's work.
+const MAX_READ: usize = 5_000;
+
+/// The size in bytes at which a page ends. Its JSON is not much longer, and a function's response has at most 6 MB.
+const MAX_BYTES: usize = 3_500_000;
+
 /// A query. By default it reads the table, in ascending order, eventually consistent.
 #[derive(Clone, Debug)]
 pub struct Query<'a> {
@@ -99,18 +105,20 @@ impl Query<'_> {
         Self { after: position, ..self }
     }
 
-    /// Reads a page of up to `limit` items. It reads one item more, so that it knows whether the page is the last.
+    /// Reads a page of up to `limit` items, or fewer if these are large. It reads one item more, so that it knows whether
+    /// the page is the last.
     pub async fn page(&self, limit: u32) -> Result<Page, Error> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let mut items = self.collect(Some(limit.saturating_add(1))).await?;
-        let more = items.len() > limit;
+        let (mut items, is_full) = self.collect(Some(limit.saturating_add(1)), MAX_BYTES).await?;
+        let more = is_full || items.len() > limit;
         items.truncate(limit);
         let next = items.last().filter(|_| more).map(|last| self.end_at(last)).transpose()?;
         Ok(Page { items, next })
     }
 
     /// Reads a page of up to `limit` values, which `keep` computes from the items in their order. Items without a value
-    /// do not count. So only the last page is short, and a next position is returned only if the next page has values.
+    /// do not count. So only the last page is short, and a next position is returned only if the next page has values,
+    /// unless there are thousands of items without a value: then the page ends at the last item that was read.
     ///
     /// It reads as many items as values are missing, and more with each round, since few values may be far apart.
     pub async fn page_of<T, E, F, Kept>(&self, limit: u32, keep: F) -> Result<(Vec<T>, Option<Position>), E>
@@ -121,53 +129,63 @@ impl Query<'_> {
     {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut kept: Vec<(T, Position)> = Vec::new();
-        let (mut rest, mut least) = (self.clone(), 1);
-        loop {
+        let (mut rest, mut least, mut read) = (self.clone(), 1, 0);
+        let unread = loop {
             let missing = limit.saturating_add(1) - kept.len();
             let page = rest.page(u32::try_from(missing.max(least)).unwrap_or(u32::MAX)).await?;
             least = (2 * least).min(MAX_ROUND);
+            read += page.items.len();
             let positions: Result<Vec<_>, Error> = page.items.iter().map(|stored| self.end_at(stored)).collect();
             let positions = positions?;
             let made = keep(page.items).await?;
             kept.extend(made.into_iter().zip(positions).filter_map(|(made, position)| Some((made?, position))));
-            if kept.len() > limit || page.next.is_none() {
-                break;
+            if kept.len() > limit || page.next.is_none() || read >= MAX_READ {
+                break page.next;
             }
             rest = rest.after(page.next);
-        }
-        let more = kept.len() > limit;
-        kept.truncate(limit);
-        let next = kept.last().filter(|_| more).map(|(_, position)| position.clone());
+        };
+        let next = if kept.len() > limit {
+            kept.truncate(limit);
+            kept.last().map(|(_, position)| position.clone())
+        } else {
+            unread
+        };
         Ok((kept.into_iter().map(|(made, _)| made).collect(), next))
     }
 
     /// Reads the first item.
     pub async fn first(&self) -> Result<Option<Stored>, Error> {
-        Ok(self.collect(Some(1)).await?.into_iter().next())
+        Ok(self.collect(Some(1), usize::MAX).await?.0.into_iter().next())
     }
 
     /// Reads every item. Only for partitions of bounded size.
     pub async fn all(&self) -> Result<Vec<Stored>, Error> {
-        self.collect(None).await
+        Ok(self.collect(None, usize::MAX).await?.0)
     }
 
-    /// Sends requests until there are enough items. One answer has at most 1 MB, and expired items do not count.
-    async fn collect(&self, enough: Option<usize>) -> Result<Vec<Stored>, Error> {
+    /// Sends requests until there are enough items, or so many bytes of them. Returns whether the bytes ended it before the
+    /// last item. One answer has at most 1 MB, and expired items do not count.
+    async fn collect(&self, enough: Option<usize>, max_bytes: usize) -> Result<(Vec<Stored>, bool), Error> {
         let call = self.call();
         self.on.access.permit(self.on.pattern, call)?;
-        let mut items = Vec::new();
+        let (mut items, mut bytes) = (Vec::new(), 0);
         if self.has_no_item() {
-            return Ok(items);
+            return Ok((items, false));
         }
         let mut start = self.after.as_ref().map(Position::start);
         loop {
             let missing = enough.map(|enough| enough.saturating_sub(items.len()));
             let (answer, last) = self.ask(call, start, missing).await?;
-            for item in answer.into_iter().filter(|item| self.on.is_alive(item)) {
+            let mut alive = answer.into_iter().filter(|item| self.on.is_alive(item)).peekable();
+            while let Some(item) = alive.next() {
+                bytes += item::size(&item);
                 items.push(Stored::new(self.on.table, item)?);
+                if bytes >= max_bytes && (last.is_some() || alive.peek().is_some()) {
+                    return Ok((items, true));
+                }
             }
             if last.is_none() || enough.is_some_and(|enough| items.len() >= enough) {
-                return Ok(items);
+                return Ok((items, false));
             }
             start = last;
         }

@@ -1,5 +1,7 @@
 //! `GET /archive/posts/{postId}/records`
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use table::Stored;
 use web::{Context, Page, PageQuery, Path, Problem, Query, Route, Sample, problem};
 
@@ -29,28 +31,31 @@ async fn list(
     let viewer = Viewer::load(&cx).await?;
     // A cursor is the row where the page ended. It stays valid when another run with other ids takes the place of this.
     let after: u32 = cx.cursor(query.cursor.as_deref())?.unwrap_or(0);
-    let (items, has_more) = cx.retry(|| page(&cx, post, &viewer, after, query.limit.0)).await?;
-    let next = items.last().map(|last| last.row).filter(|_| has_more);
+    let (items, next) = cx.retry(|| page(&cx, post, &viewer, after, query.limit.0)).await?;
     Ok(Page { items, next_cursor: cx.cursor_to(next)? })
 }
 
-/// Returns the next records after a row whom the viewer may see, and whether there are more.
+/// Returns the next records after a row that the viewer may see, and the row where the page ended, if it is not the last.
 async fn page(
     cx: &Context,
     post: PostId,
     viewer: &Viewer,
     after: u32,
     limit: u32,
-) -> Result<(Vec<ListedRecordView>, bool), Problem> {
+) -> Result<(Vec<ListedRecordView>, Option<u32>), Problem> {
     let (post, run) = published(cx, post).await?;
-    let Some((from, to)) = ids_after(&post, after) else { return Ok((Vec::new(), false)) };
+    let Some((from, to)) = ids_after(&post, after) else { return Ok((Vec::new(), None)) };
     let records = cx.access().table(&POST_RECORDS, &ARCHIVE).query(records_of(post.id)).index(INDEX);
+    // Many records in succession may be closed.
+    let last_read = AtomicU32::new(after);
     let seen = |page: Vec<Stored>| {
-        let views: Result<Vec<_>, Problem> = page.iter().map(|stored| listed(stored, viewer)).collect();
+        let views: Result<Vec<_>, Problem> = page.iter().map(|stored| listed(stored, viewer, &last_read)).collect();
         async { views }
     };
     let (items, next) = records.between(from.to_string(), to.to_string()).page_of(limit, seen).await?;
     let has_more = next.is_some();
+    let is_full = usize::try_from(limit).is_ok_and(|limit| items.len() >= limit);
+    let ended_at = if is_full { items.last().map(|last| last.row) } else { Some(last_read.load(Ordering::Relaxed)) };
     // Rows are missing where they had errors or are closed, or because a later run has just taken the place of this one.
     let last = if has_more { after.saturating_add(limit) } else { row_of(&post, to).unwrap_or(0) };
     let is_whole = items.last().map_or(after, |last| last.row) == last
@@ -58,11 +63,12 @@ async fn page(
     if !is_whole {
         require_published(cx, post.id, run).await?;
     }
-    Ok((items, has_more))
+    Ok((items, ended_at.filter(|_| has_more)))
 }
 
-fn listed(stored: &Stored, viewer: &Viewer) -> Result<Option<ListedRecordView>, Problem> {
+fn listed(stored: &Stored, viewer: &Viewer, last_read: &AtomicU32) -> Result<Option<ListedRecordView>, Problem> {
     let record: Record = stored.read()?;
+    last_read.store(record.row, Ordering::Relaxed);
     Ok(viewer.sees_record(&record).then(|| ListedRecordView::new(record, viewer)))
 }
 

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use table::{Access, Action, Error, Position, Stored, ordered};
+use aws_sdk_dynamodb::types::{PutRequest, WriteRequest};
+use table::{Access, Action, EntityKey, Error, Position, Stored, item, ordered};
 
 use crate::shop::{ALL, Book, SHOP, book, book_key, calls, open};
 
@@ -118,6 +119,54 @@ async fn pages_of_values_are_full_and_many_items_without_a_value_take_few_calls(
     assert_eq!((kept, next), (vec![1, 2, 3, 4, 5], None));
     let calls = calls(&access) - before;
     assert!(calls <= 12, "{calls} calls");
+}
+
+#[tokio::test]
+async fn page_of_values_ends_after_thousands_of_items_without_one() {
+    let access = open().await;
+    let put = |number: u64| {
+        let listed = Book { list_pk: Some("east".to_owned()), list_sk: Some(ordered::integer(number)), ..book("") };
+        let mut item = item::to_item(&listed).unwrap();
+        item.extend(item::key_item(&SHOP, &book_key(number).key()));
+        let put = PutRequest::builder().set_item(Some(item)).build().unwrap();
+        WriteRequest::builder().put_request(put).build()
+    };
+    for first in (1..=5_600).step_by(25) {
+        let batch = access.engines().dynamodb().batch_write_item();
+        let batch =
+            batch.request_items(access.engines().config.table(SHOP.name), (first..first + 25).map(put).collect());
+        batch.send().await.unwrap();
+    }
+    let books = || access.table(&ALL, &SHOP).query("east").index("list");
+    let last = |page: Vec<Stored>| async move {
+        Ok::<_, Error>(numbers(&page).into_iter().map(|number| (number == 5_600).then_some(number)).collect())
+    };
+    let (kept, next) = books().page_of(5, last).await.unwrap();
+    assert_eq!(kept, Vec::<u64>::new());
+    let (kept, next) = books().after(Some(next.unwrap())).page_of(5, last).await.unwrap();
+    assert_eq!((kept, next), (vec![5_600], None));
+}
+
+#[tokio::test]
+async fn page_of_large_items_ends_before_a_response_would_be_too_large() {
+    let access = open().await;
+    let title = "x".repeat(390_000);
+    for number in 1..=12 {
+        access.write(&ALL, Action::create(&SHOP, book_key(number), &book(&title)).unwrap()).await.unwrap();
+    }
+    let (mut walked, mut position) = (Vec::new(), None);
+    loop {
+        let page = access.table(&ALL, &SHOP).query("book::east").after(position).page(12).await.unwrap();
+        let bytes: usize = page.items.iter().map(|stored| item::size(&stored.item)).sum();
+        assert!((390_000..4_000_000).contains(&bytes), "{bytes}");
+        walked.extend(numbers(&page.items));
+        position = page.next;
+        if position.is_none() {
+            break;
+        }
+    }
+    walked.sort_unstable();
+    assert_eq!(walked, (1..=12).collect::<Vec<_>>());
 }
 
 #[tokio::test]
