@@ -10,6 +10,7 @@ use crate::tests;
 
 tests! { archive_posts:
     post_without_a_mapping_has_that_of_its_collection,
+    patch_merges_the_members_of_objects,
     post_in_an_unknown_collection_is_refused,
     metadata_must_be_declared_by_the_settings,
     moved_post_is_listed_in_its_new_collection_alone,
@@ -40,6 +41,41 @@ async fn post_without_a_mapping_has_that_of_its_collection() {
     assert_eq!((&changed["mapping"][0]["label"], &changed["csvOptions"]), (&json!("Surname"), &options));
     let unknown = archive.volunteer.patch(&path, json!({ "csvOptions": { "encoding": "klingon" } })).await;
     unknown.faulty(&["/csvOptions/encoding"]);
+}
+
+/// Members that a patch does not have keep their values (RFC 7396).
+async fn patch_merges_the_members_of_objects() {
+    let archive = Archive::new().await;
+    let category = archive.category("Registers").await;
+    let years = json!({ "birth": 100, "marriage": 75, "death": 30 });
+    let new = json!({ "name": "Llanfair", "categoryIds": [category], "closedYears": years });
+    let collection = id(&archive.editor.post("/archive/collections", new).await.is(201));
+    let path = format!("/archive/collections/{collection}");
+    let changed = archive.editor.patch(&path, json!({ "closedYears": { "birth": 110 } })).await.is(200);
+    let kept = json!({
+        "birth": 110, "baptism": 0, "marriage": 75, "residence": 0, "death": 30, "burial": 0, "other": 0,
+    });
+    assert_eq!(changed["closedYears"], kept);
+    archive.editor.patch(&path, json!({ "closedYears": { "birth": 151 } })).await.faulty(&["/closedYears/birth"]);
+
+    let fields = json!([{ "name": "Pages", "type": "number" }, { "name": "Office", "type": "string" }]);
+    archive.administrator.put("/archive/settings", json!({ "title": "A", "postMetadata": fields })).await.is(200);
+    let path = format!("/archive/posts/{}", archive.post("House 1", &collection).await);
+    let patch = async |patch: Value| archive.volunteer.patch(&path, patch).await;
+    patch(json!({ "metadata": { "Pages": 12, "Office": "County" } })).await.is(200);
+    let changed = patch(json!({ "metadata": { "Pages": 13 }, "csvOptions": { "delimiter": ";" } })).await.is(200);
+    assert_eq!(changed["metadata"], json!({ "Pages": 13, "Office": "County" }));
+    let options = patch(json!({ "csvOptions": { "encoding": "windows-1252" } })).await.is(200);
+    assert_eq!(options["csvOptions"], json!({ "encoding": "windows-1252", "delimiter": ";" }));
+    let less = patch(json!({ "metadata": { "Office": null }, "csvOptions": { "delimiter": null } })).await.is(200);
+    assert_eq!(less["metadata"], json!({ "Pages": 13 }));
+    assert_eq!(less["csvOptions"], json!({ "encoding": "windows-1252" }));
+    // DynamoDB stores no such number.
+    for number in [1e126, -1e300, 1e-200] {
+        let refused = patch(json!({ "metadata": { "Pages": number } })).await.refused(422, "unprocessable");
+        assert_eq!(refused["errors"][0]["pointer"], "/metadata/Pages", "{}", refused.told());
+    }
+    patch(json!({ "metadata": { "Pages": -1e125 } })).await.is(200);
 }
 
 async fn post_in_an_unknown_collection_is_refused() {

@@ -228,10 +228,16 @@ async fn founder_updates_the_community_and_moves_it() {
     assert_eq!((moved.is(200)["retentionDays"].clone(), listed("chile").await), (json!(9), 1));
     chat.ann.user.patch(&path, json!({ "location": { "country": "Peru", "city": "Lima" } })).await.is(200);
     assert_eq!((listed("chile").await, listed("peru").await), (0, 1));
+    // Parts that the patch does not have stay (RFC 7396).
+    let merged = chat.ann.user.patch(&path, json!({ "location": { "state": "Callao" } })).await.is(200);
+    assert_eq!(merged["location"], json!({ "country": "Peru", "state": "Callao", "city": "Lima" }));
+    let less = chat.ann.user.patch(&path, json!({ "location": { "state": null, "city": null } })).await.is(200);
+    assert_eq!(less["location"], json!({ "country": "Peru" }));
     let away = json!({ "location": null, "retentionDays": null, "avatarURL": "https://example.org/" });
     let away = chat.ann.user.patch(&path, away).await.is(200);
     assert_eq!((listed("peru").await, &away["location"], &away["retentionDays"]), (0, &json!(null), &json!(null)));
     assert_eq!(chat.bob.user.get(&path).await.is(200).tag(), away.tag());
+    chat.ann.user.patch(&path, json!({ "location": { "city": "Lima" } })).await.faulty(&["/location/country"]);
     let same = chat.ann.user.patch(&path, json!({ "topic": "Plants" })).await.is(200);
     assert_eq!(same.tag(), away.tag());
     let faulty = json!({ "name": null, "topic": " ", "numMembers": 3, "retentionDays": 4000 });

@@ -3,8 +3,8 @@
 use icu_normalizer::ComposingNormalizerBorrowed;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use web::Fault;
 use web::visible::name_fault;
+use web::{Fault, Patch, Problem};
 
 /// A place as items store it. Names are NFC, trimmed, with single spaces inside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +47,45 @@ impl LocationView {
             state: self.state.as_deref().map(normalized),
             city: self.city.as_deref().map(normalized),
         }
+    }
+}
+
+/// The parts of a place that change. `null` removes one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LocationPatch {
+    /// Required if there is no place yet.
+    #[schema(min_length = 1, max_length = 60, nullable = false)]
+    country: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 60)]
+    state: Patch<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 60)]
+    city: Patch<String>,
+}
+
+impl LocationPatch {
+    /// Returns the place after the change, as it is stored, or what is wrong with it.
+    fn apply(self, before: Option<&Location>) -> Result<Location, Vec<Fault>> {
+        let before = before.cloned();
+        let (country, state, city) =
+            before.map_or((None, None, None), |place| (Some(place.country), place.state, place.city));
+        let Some(country) = self.country.or(country) else {
+            return Err(vec![Fault::pointer("/location/country", "is required")]);
+        };
+        let place = LocationView { country, state: self.state.apply(state), city: self.city.apply(city) };
+        let faults = place.faults("/location");
+        if faults.is_empty() { Ok(place.stored()) } else { Err(faults) }
+    }
+}
+
+/// Returns the place after an update of the field `location`.
+pub fn patched(patch: Patch<LocationPatch>, before: Option<&Location>) -> Result<Option<Location>, Problem> {
+    match patch {
+        Patch::Absent => Ok(before.cloned()),
+        Patch::Remove => Ok(None),
+        Patch::Set(parts) => parts.apply(before).map(Some).map_err(Problem::faults),
     }
 }
 

@@ -45,10 +45,44 @@ pub struct CollectionPatch {
     #[serde(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 500)]
     image_url_template: Patch<String>,
-    /// All years. `null` removes them.
+    /// The years that change. `null` removes all.
     #[serde(default)]
-    #[schema(value_type = Option<ClosedYears>)]
-    closed_years: Patch<ClosedYears>,
+    #[schema(value_type = Option<ClosedYearsPatch>)]
+    closed_years: Patch<ClosedYearsPatch>,
+}
+
+/// The closed years that change; the others stay.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClosedYearsPatch {
+    #[schema(maximum = 150, nullable = false)]
+    birth: Option<u8>,
+    #[schema(maximum = 150, nullable = false)]
+    baptism: Option<u8>,
+    #[schema(maximum = 150, nullable = false)]
+    marriage: Option<u8>,
+    #[schema(maximum = 150, nullable = false)]
+    residence: Option<u8>,
+    #[schema(maximum = 150, nullable = false)]
+    death: Option<u8>,
+    #[schema(maximum = 150, nullable = false)]
+    burial: Option<u8>,
+    #[schema(maximum = 150, nullable = false)]
+    other: Option<u8>,
+}
+
+impl ClosedYearsPatch {
+    fn apply(self, before: ClosedYears) -> ClosedYears {
+        ClosedYears {
+            birth: self.birth.unwrap_or(before.birth),
+            baptism: self.baptism.unwrap_or(before.baptism),
+            marriage: self.marriage.unwrap_or(before.marriage),
+            residence: self.residence.unwrap_or(before.residence),
+            death: self.death.unwrap_or(before.death),
+            burial: self.burial.unwrap_or(before.burial),
+            other: self.other.unwrap_or(before.other),
+        }
+    }
 }
 
 impl Rules for CollectionPatch {
@@ -80,7 +114,10 @@ impl CollectionPatch {
             default_mapping: patch.default_mapping.apply(before.default_mapping),
             citation_template: patch.citation_template.unwrap_or(before.citation_template),
             image_url_template: patch.image_url_template.apply(before.image_url_template),
-            closed_years: patch.closed_years.apply(before.closed_years),
+            closed_years: patch
+                .closed_years
+                .map(|years| years.apply(before.closed_years.unwrap_or_default()))
+                .apply(before.closed_years),
             ..before
         }
     }

@@ -15,6 +15,9 @@ use crate::settings::read;
 /// The longest text of a value in characters.
 const MAX_TEXT: usize = 500;
 
+/// The numbers that DynamoDB stores, without their sign ("Constraints in Amazon DynamoDB").
+const NUMBERS: std::ops::RangeInclusive<f64> = 1e-130..=1e125;
+
 /// 422 unless the settings declare each value's field, and the value has its type.
 pub async fn check(table: TableAccess<'_>, metadata: &BTreeMap<String, MetadataValue>) -> Result<(), Problem> {
     if metadata.is_empty() {
@@ -43,7 +46,10 @@ fn fault(kind: MetadataType, value: &MetadataValue) -> Option<&'static str> {
             matches!(value, MetadataValue::Text(text) if text.chars().count() <= MAX_TEXT),
             "must be a text of at most 500 characters",
         ),
-        MetadataType::Number => (matches!(value, MetadataValue::Number(_)), "must be a number"),
+        MetadataType::Number => (
+            matches!(value, MetadataValue::Number(number) if *number == 0.0 || NUMBERS.contains(&number.abs())),
+            "must be a number, 0 or of 1e-130 to 1e125",
+        ),
         MetadataType::Date => (
             matches!(value, MetadataValue::Text(text) if text.parse::<Date>().is_ok_and(|date| date.to_string() == *text)),
             "must be a date, such as 1881-04-03",
@@ -68,9 +74,12 @@ mod tests {
         ];
         let fits = |text: &str| faults(&fields, &serde_json::from_str(text).unwrap()).is_empty();
         assert!(fits(r#"{"Source": "County office", "Pages": 12.5, "Taken": "1881-04-03", "Complete": true}"#));
+        assert!(fits(r#"{"Pages": 0}"#) && fits(r#"{"Pages": -1e125}"#) && fits(r#"{"Pages": 1e-130}"#));
         for text in [
             r#"{"Source": 1}"#,
             r#"{"Pages": "12"}"#,
+            r#"{"Pages": -1e126}"#,
+            r#"{"Pages": 1e-131}"#,
             r#"{"Taken": "3 April 1881"}"#,
             r#"{"Taken": "18810403"}"#,
             r#"{"Complete": "yes"}"#,

@@ -18,7 +18,7 @@ use crate::item::{MetadataValue, Post, PostFile};
 use crate::keys::{CollectionUseKey, PostKey};
 use crate::mapping::{self, MappedColumn};
 use crate::names::{CollectionId, PostStatus, Role};
-use crate::register::CsvOptions;
+use crate::register::{CsvOptions, Delimiter, Encoding};
 use crate::schema::ARCHIVE;
 
 /// Enough to read a file of 50 MB.
@@ -33,16 +33,39 @@ pub struct PostPatch {
     collection_id: Option<CollectionId>,
     #[schema(min_length = 1, max_length = 200, nullable = false)]
     name: Option<String>,
-    /// All values of the fields that the settings declare.
+    /// The values that change, of fields that the settings declare. `null` removes one.
     #[schema(nullable = false)]
-    metadata: Option<BTreeMap<String, MetadataValue>>,
-    /// All options. `null` removes them. The file of the post is read again with them.
+    metadata: Option<BTreeMap<String, MetadataPatch>>,
+    /// The options that change. `null` removes all. The file of the post is read again with them.
     #[serde(default)]
-    #[schema(value_type = Option<CsvOptions>)]
-    csv_options: Patch<CsvOptions>,
+    #[schema(value_type = Option<CsvOptionsPatch>)]
+    csv_options: Patch<CsvOptionsPatch>,
     /// All columns.
     #[schema(max_items = 100, nullable = false)]
     mapping: Option<Vec<MappedColumn>>,
+}
+
+/// A value of the metadata, or `null`.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(transparent)]
+pub struct MetadataPatch(Option<MetadataValue>);
+
+/// The options that change. `null` removes one.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CsvOptionsPatch {
+    #[serde(default)]
+    #[schema(value_type = Option<String>, example = "windows-1250")]
+    encoding: Patch<Encoding>,
+    #[serde(default)]
+    #[schema(value_type = Option<Delimiter>)]
+    delimiter: Patch<Delimiter>,
+}
+
+impl CsvOptionsPatch {
+    fn apply(self, before: CsvOptions) -> CsvOptions {
+        CsvOptions { encoding: self.encoding.apply(before.encoding), delimiter: self.delimiter.apply(before.delimiter) }
+    }
 }
 
 impl Rules for PostPatch {
@@ -55,13 +78,27 @@ impl Rules for PostPatch {
 }
 
 impl PostPatch {
+    /// The values that it sets. A stored one may be of a field that the settings do not declare any more.
+    fn new_metadata(&self) -> BTreeMap<String, MetadataValue> {
+        let set = |(name, MetadataPatch(value)): (&String, &MetadataPatch)| Some((name.clone(), value.clone()?));
+        self.metadata.iter().flatten().filter_map(set).collect()
+    }
+
     fn apply(&self, before: &Post) -> Post {
         let (patch, before) = (self.clone(), before.clone());
+        let mut metadata = before.metadata;
+        for (name, MetadataPatch(value)) in patch.metadata.unwrap_or_default() {
+            match value {
+                Some(value) => drop(metadata.insert(name, value)),
+                None => drop(metadata.remove(&name)),
+            }
+        }
+        let options = patch.csv_options.map(|options| options.apply(before.csv_options.unwrap_or_default()));
         Post {
             collection_id: patch.collection_id.unwrap_or(before.collection_id),
             name: patch.name.unwrap_or(before.name),
-            metadata: patch.metadata.unwrap_or(before.metadata),
-            csv_options: patch.csv_options.apply(before.csv_options),
+            metadata,
+            csv_options: options.apply(before.csv_options),
             mapping: patch.mapping.unwrap_or(before.mapping),
             ..before
         }
@@ -109,9 +146,7 @@ async fn update(
         if moves && !matches!(before.status, PostStatus::Draft | PostStatus::Error) {
             return Err(NOT_MOVABLE.because("Only a draft and a post with an error can be moved. Unpublish it first."));
         }
-        if patch.metadata.is_some() {
-            metadata::check(cx.access().table(&SETTINGS, &ARCHIVE), &after.metadata).await?;
-        }
+        metadata::check(cx.access().table(&SETTINGS, &ARCHIVE), &patch.new_metadata()).await?;
         let mut after = Post { updated_at: now(&cx), ..after };
         if let Some(file) = before.file.as_ref().filter(|_| after.csv_options != before.csv_options) {
             let inspection = inspect_again(cx.access(), post, file, after.csv_options.unwrap_or_default()).await?;

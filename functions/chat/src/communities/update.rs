@@ -11,7 +11,7 @@ use super::{Community, CommunityPath, CommunityView, ONE, SAMPLE, check_member, 
 use crate::access::{CALLER, COMMUNITIES, USERS};
 use crate::audit::{AuditedAction, Log, entry};
 use crate::caller::{BANNED, SIGNED_IN};
-use crate::locations::LocationView;
+use crate::locations::{self, LocationPatch};
 use crate::names::UserId;
 use crate::pictures::{REMOVE_PICTURES, remove_dropped};
 use crate::places::{country_key, place_key};
@@ -42,8 +42,8 @@ pub struct CommunityPatch {
     #[schema(value_type = Option<String>, max_length = 2048, pattern = r"^https://[^\s/?#]+\S*$")]
     cover_photo_url: Patch<String>,
     #[serde(default)]
-    #[schema(value_type = Option<LocationView>)]
-    location: Patch<LocationView>,
+    #[schema(value_type = Option<LocationPatch>)]
+    location: Patch<LocationPatch>,
     /// The days after which messages are deleted; `null` keeps them.
     #[serde(default)]
     #[schema(value_type = Option<u32>, minimum = 1, maximum = 3650)]
@@ -57,12 +57,8 @@ impl Rules for CommunityPatch {
     fn faults(&self) -> Vec<Fault> {
         let names = [("/name", self.name.as_ref()), ("/topic", self.topic.as_ref())];
         let names = names.into_iter().filter_map(|(pointer, name)| name_fault(pointer, name?));
-        let location = match &self.location {
-            Patch::Set(location) => location.faults("/location"),
-            Patch::Absent | Patch::Remove => Vec::new(),
-        };
         let description = self.description.iter().filter_map(|text| optional_text_fault("/description", text));
-        names.chain(description).chain(location).collect()
+        names.chain(description).collect()
     }
 }
 
@@ -85,7 +81,7 @@ async fn update(
         access.require_founder()?;
         tag.check(access.stored.rev)?;
         let (before, me) = (&access.community, access.me());
-        let after = patched(before, patch.clone());
+        let after = patched(before, patch.clone())?;
         let changes = Changes::between(before, &after)?;
         if changes.is_empty() {
             return Ok(Tagged::new(&after.into(), access.stored.rev));
@@ -140,8 +136,8 @@ fn unchanged_pictures(before: &Community, after: &Community) -> impl Iterator<It
     })
 }
 
-fn patched(before: &Community, patch: CommunityPatch) -> Community {
-    let location = patch.location.map(|location| location.stored()).apply(before.location.clone());
+fn patched(before: &Community, patch: CommunityPatch) -> Result<Community, Problem> {
+    let location = locations::patched(patch.location, before.location.as_ref())?;
     let mut after = before.clone();
     after.name = patch.name.unwrap_or(after.name);
     after.description = patch.description.unwrap_or(after.description);
@@ -155,5 +151,5 @@ fn patched(before: &Community, patch: CommunityPatch) -> Community {
     after.country_key = location.as_ref().map(|location| country_key(&location.country));
     after.place_key = location.as_ref().map(|location| place_key(location.state.as_deref(), location.city.as_deref()));
     after.location = location;
-    after
+    Ok(after)
 }

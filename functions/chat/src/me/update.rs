@@ -9,7 +9,7 @@ use web::{Context, Fault, IfMatch, MergePatch, Patch, Problem, Route, Rules, Sam
 use super::{ME, Me};
 use crate::access::{CALLER, USERS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
-use crate::locations::LocationView;
+use crate::locations::{LocationPatch, patched};
 use crate::pictures::{REMOVE_PICTURES, remove_dropped};
 use crate::schema;
 use crate::texts::text_fault;
@@ -28,8 +28,8 @@ struct MePatch {
     #[schema(value_type = Option<String>, min_length = 1, max_length = 500)]
     bio: Patch<String>,
     #[serde(default)]
-    #[schema(value_type = Option<LocationView>)]
-    location: Patch<LocationView>,
+    #[schema(value_type = Option<LocationPatch>)]
+    location: Patch<LocationPatch>,
     /// The URL of a picture. The service never fetches it.
     #[serde(default, rename = "avatarURL")]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 2048)]
@@ -44,9 +44,6 @@ impl Rules for MePatch {
         let mut faults: Vec<Fault> = self.name.iter().filter_map(|name| name_fault("/name", name)).collect();
         if let Patch::Set(bio) = &self.bio {
             faults.extend(text_fault("/bio", bio));
-        }
-        if let Patch::Set(location) = &self.location {
-            faults.extend(location.faults("/location"));
         }
         for (pointer, url) in [("/avatarURL", &self.avatar_url), ("/coverPhotoURL", &self.cover_photo_url)] {
             if let Patch::Set(url) = url
@@ -83,7 +80,7 @@ async fn update(
         let after = User {
             name: patch.name.or_else(|| before.name.clone()),
             bio: patch.bio.apply(before.bio.clone()),
-            location: patch.location.map(|location| location.stored()).apply(before.location.clone()),
+            location: patched(patch.location, before.location.as_ref())?,
             avatar_url: patch.avatar_url.apply(before.avatar_url.clone()),
             cover_photo_url: patch.cover_photo_url.apply(before.cover_photo_url.clone()),
             ..before.clone()
