@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::json;
 
+use super::crashes::{others_do_its_jobs, work_dies};
 use super::files::{announce, ended, import, new, put_by_hand};
 use super::files_killed::Worker;
 use super::fixture::{Fixture, person};
@@ -16,6 +17,7 @@ tests! { tracker_undo:
     undo_of_an_upsert_keeps_updated_issues,
     #[long] undo_deletes_issues_with_more_rows_than_a_transaction,
     undo_of_a_cancelled_import_deletes_all_its_issues,
+    undo_cancelled_after_its_worker_died_counts_what_it_deleted,
     undo_needs_an_ended_import_and_an_administrator,
 }
 
@@ -122,6 +124,29 @@ async fn undo_of_a_cancelled_import_deletes_all_its_issues() {
     assert_ne!(fixture.numbers(&project, "limit=100").await, [0; 0]);
     assert_eq!(undo(&fixture, import).await.text("status"), "succeeded");
     assert_eq!(fixture.numbers(&project, "").await, [0; 0]);
+    fixture.holds().await;
+}
+
+async fn undo_cancelled_after_its_worker_died_counts_what_it_deleted() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Died").await;
+    fixture.attribute(&project, "Weight", "int").await;
+    let made = import(&fixture.ann, &project, new("create", "stop"), &file(80)).await;
+    assert_eq!(made["counts"]["created"], 80, "{}", made.told());
+    // The platform's own worker lets go of whatever it takes.
+    fixture.cairn.engines().wind_down();
+    let accepted = fixture.ada.post(&format!("{}/undo", job(&project, &made)), json!({})).await.is(202);
+    let work = accepted.header("location");
+    // After some of the issues, and before the checkpoint that counts them.
+    let died = work_dies(&fixture, (7, Moment::AfterItIsDone)).await;
+    assert!(died, "{}", fixture.ada.get(work).await.is(200).told());
+    assert_eq!(fixture.ada.delete(work).await.is(202)["cancelRequested"], true);
+    others_do_its_jobs(&fixture).await;
+    let ended = fixture.ada.get(work).await.is(200);
+    let left = fixture.numbers(&project, "limit=100").await.len();
+    assert!((1..80).contains(&left), "{left}");
+    assert_eq!(ended.text("status"), "cancelled", "{}", ended.told());
+    assert_eq!(ended["counts"], json!({ "total": 80, "done": 80 - left, "failed": 0 }), "{}", ended.told());
     fixture.holds().await;
 }
 

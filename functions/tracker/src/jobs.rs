@@ -133,6 +133,11 @@ impl Jobs for TrackerJobs {
         format!("{}/jobs/{job}", tenants::href(*tenant))
     }
 
+    /// A queued undo may have a worker already, which deletes issues before its first commit.
+    fn is_ended_by_worker(kind: Kind) -> bool {
+        kind == Kind::UndoImport
+    }
+
     fn step_pattern(kind: Kind) -> &'static AccessPattern {
         match kind {
             Kind::Import | Kind::UndoImport | Kind::Export => &CHECKPOINT,

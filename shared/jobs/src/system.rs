@@ -61,7 +61,7 @@ pub trait Jobs: Debug + Send + Sync + Sized + 'static {
     fn href(group: &Self::Group, id: JobId) -> String;
 
     /// Whether a worker also ends a queued job of this kind that is cancelled, because the request that created the job has
-    /// marked what it works on.
+    /// marked what it works on, or because a worker that has just begun may be changing it.
     fn is_ended_by_worker(_: Self::Kind) -> bool {
         false
     }

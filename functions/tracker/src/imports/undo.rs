@@ -89,6 +89,24 @@ impl Worker<TrackerJobs> for UndoImport {
         };
         Step::new(Vec::new(), &UndoParams { next, last: Some(last), ..params }, counts, Then::Continue)
     }
+
+    /// Counts what the step has deleted whose transaction came too late.
+    async fn cancel(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
+        let params: UndoParams = lease.job.checkpoint()?;
+        let last = match params.last {
+            Some(last) => last,
+            None => last_record(access, lease, params.import).await?,
+        };
+        let ids: Vec<IssueId> =
+            (params.next..=last).take(BATCH).map(|record| IssueId::of_record(params.import, record)).collect();
+        let stay = match lease.job.details.project {
+            Some(project) => issues_of(access, &UNDO_STEP, project, &ids).await?.len(),
+            None => ids.len(),
+        };
+        let gone = ids.len().saturating_sub(stay) as u64;
+        let counts = Counts { total: last, done: lease.job.counts.done + gone, ..lease.job.counts };
+        Step::new(Vec::new(), &UndoParams { last: Some(last), ..params }, counts, Then::Cancel)
+    }
 }
 
 /// The number of the last record of an import that may have become an issue; 0 if none has.

@@ -8,6 +8,7 @@ use super::get::JobPath;
 use super::view::{JobView, view};
 use super::{Details, Job, Kind, Limited, TrackerJobs};
 use crate::access::{BEGIN_JOB, JOB, MEMBERSHIP, OPEN_JOBS, UNDO};
+use crate::attributes::refusal;
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::imports::UndoParams;
 use crate::schema::TRACKER;
@@ -51,7 +52,8 @@ async fn undo(cx: Context, Path(path): Path<JobPath>, once: IdempotencyKey) -> R
             }
             Err(problem) => return Err(problem),
         };
-        Ok(once.accept(&cx, &UNDO, &TRACKER, actions, href.clone(), &view).await?)
+        // Another request may have taken the same slot.
+        once.accept(&cx, &UNDO, &TRACKER, actions, href.clone(), &view).await.map_err(refusal)
     });
     let accepted = accepted.await?;
     begin_now::<TrackerJobs>(cx.access(), id).await;
