@@ -9,6 +9,7 @@ tests! { pages:
     #[long] only_the_last_page_is_short,
     page_has_at_most_its_limit,
     cursor_of_another_route_or_caller_is_refused,
+    cursor_of_a_caller_who_has_another_role_since_is_refused,
     changed_cursor_is_refused,
     writes_in_other_collections_do_not_shift_pages,
     items_deleted_by_a_cascade_are_listed_as_deleted,
@@ -104,6 +105,17 @@ async fn cursor_of_another_route_or_caller_is_refused() {
     }
     visitor.post("/parks/search", json!({ "limit": 2, "cursor": cursor })).await.faulty(&["/cursor"]);
     visitor.get(&format!("{ZONES}?cursor={cursor}")).await.faulty(&["cursor"]);
+}
+
+/// Those who have the role read another index.
+async fn cursor_of_a_caller_who_has_another_role_since_is_refused() {
+    let (cairn, ..) = with_zones(3).await;
+    let with = async |roles: &[&str]| cairn.user("ada", &format!("Bearer {}", cairn.token("ada", roles).await));
+    let users = [with(&["parks-admin"]).await, with(&[]).await];
+    for (one, other) in [(0, 1), (1, 0)] {
+        let cursor = users[one].get(&format!("{ZONES}?limit=1")).await.is(200).next().unwrap().to_owned();
+        users[other].get(&format!("{ZONES}?limit=1&cursor={cursor}")).await.faulty(&["cursor"]);
+    }
 }
 
 async fn changed_cursor_is_refused() {

@@ -46,13 +46,17 @@ impl Context {
         format!("{}?{}", path.join("/"), pairs.join("&"))
     }
 
-    /// Returns what a cursor is bound to: the operation, the caller, and the parameters that must not change.
+    /// Returns what a cursor is bound to: the operation, the caller with its roles, which may choose the list, and the
+    /// parameters that must not change.
     fn binding(&self) -> Result<String, Problem> {
         let mut parts = [self.query.clone(), self.body_value()?];
         for part in parts.iter_mut().filter_map(Value::as_object_mut) {
             part.retain(|name, _| !UNBOUND.contains(&name.as_str()));
         }
-        Ok(json!([self.declared.operation, self.principal.text(), self.path, parts]).to_string())
+        let mut roles: Vec<&String> =
+            self.principal.known().map(|known| known.roles.iter().collect()).unwrap_or_default();
+        roles.sort_unstable();
+        Ok(json!([self.declared.operation, self.principal.text(), roles, self.path, parts]).to_string())
     }
 
     fn body_value(&self) -> Result<Value, Problem> {
