@@ -31,6 +31,7 @@ tests! { tracker_schema:
     #[long] deleting_an_attribute_clears_its_many_values,
     #[long] columns_have_distinct_names_and_positions,
     #[long] column_can_be_moved_between_two_others_repeatedly,
+    one_of_several_tags_suffices,
     change_of_a_stale_attribute_is_refused,
 }
 
@@ -141,6 +142,16 @@ async fn name_of_a_deleted_attribute_becomes_free() {
 }
 
 /// The entity tag is that of the project, which has its attributes.
+async fn one_of_several_tags_suffices() {
+    let fixture = Fixture::new().await;
+    for path in [TENANT, PROJECT] {
+        let tag = fixture.ada.get(path).await.is(200).tag();
+        let rename = |name: &str| fixture.ada.patch(path, json!({ "name": name })).if_match(&format!("\"1\", {tag}"));
+        rename("New").await.is(200);
+        rename("Newer").await.refused(412, "stale");
+    }
+}
+
 async fn change_of_a_stale_attribute_is_refused() {
     let fixture = Fixture::new().await;
     let new = json!({ "name": "Priority", "type": "choice", "options": [{ "label": "High" }] });

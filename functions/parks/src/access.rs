@@ -111,7 +111,7 @@ pub const CREATE_RELATIONSHIP: AccessPattern =
 
 /// The deletion of a relationship.
 pub const DELETE_RELATIONSHIP: AccessPattern =
-    AccessPattern::new("deleteRelationship", &[TABLE.delete(), TABLE.update()]);
+    AccessPattern::new("deleteRelationship", &[TABLE.get(), TABLE.delete(), TABLE.update()]);
 
 /// A shape of an item attached or detached, with the counts of the uses of shapes in S3.
 pub const ATTACH: AccessPattern = AccessPattern::new("attach", &[TABLE.get(), TABLE.update()]);

@@ -96,18 +96,6 @@ impl Condition {
         }
     }
 
-    /// Returns the revision of `If-Match` for a conditional write; `None` if any revision passes. The write cannot check
-    /// more than one tag, so several are refused as stale.
-    pub fn rev(&self) -> Result<Option<Rev>, Problem> {
-        match self {
-            Self::Absent | Self::Any => Ok(None),
-            Self::Tags(tags) => match tags.as_slice() {
-                [(tag, false)] => Rev::parse(revision(tag)).map(Some).ok_or_else(Problem::stale),
-                _ => Err(Problem::stale()),
-            },
-        }
-    }
-
     /// Returns whether a tag of `If-None-Match` matches, so that the client has this content (weak comparison).
     pub fn has(&self, stored: impl Into<EntityTag>) -> bool {
         let EntityTag(stored) = stored.into();
@@ -173,6 +161,5 @@ mod tests {
             assert_eq!((condition.check(&public).is_ok(), condition.has(&public)), (matches, has), "{text}");
             assert_eq!(condition.names_tags(), text != "*", "{text}");
         }
-        assert_eq!(condition("\"16-public\"").rev().unwrap(), Rev::parse("16"));
     }
 }

@@ -169,14 +169,6 @@ impl Extract for IdempotencyKey {
 }
 
 impl IfMatch {
-    /// Returns the action with the revision of the header as its condition, if the header names a tag.
-    pub fn require(&self, action: Action) -> Result<Action, Problem> {
-        Ok(match self.rev()? {
-            Some(rev) => action.if_rev(rev),
-            None => action,
-        })
-    }
-
     /// Returns the action with the condition that its item is unchanged since it was read, if the header names a tag.
     pub fn guard(&self, action: Action, read: &Stored) -> Action {
         if self.names_tags() { action.if_unchanged(read) } else { action }

@@ -19,8 +19,15 @@ pub fn route() -> Route {
 
 async fn delete(cx: Context, Path(path): Path<RelationshipPath>, tag: IfMatch) -> Result<NoContent, Problem> {
     let pair = path.existing_pair()?;
+    let mut delete = Action::delete(&PARKS, pair.key());
+    if tag.names_tags() {
+        let stored = cx.access().table(&DELETE_RELATIONSHIP, &PARKS).get_consistent(pair.key()).await?;
+        let stored = stored.ok_or_else(Problem::not_found)?;
+        tag.check(stored.rev)?;
+        delete = delete.if_unchanged(&stored);
+    }
     let actions = [
-        tag.require(Action::delete(&PARKS, pair.key()))?,
+        delete,
         counters::add(counters::of_relationships(&pair.first), -1),
         counters::add(counters::of_relationships(&pair.second), -1),
     ];

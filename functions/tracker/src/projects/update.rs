@@ -55,7 +55,7 @@ async fn update(
     let after = Project { data: Some(listed::entry(&name)), audit: before.audit.updated(&cx)?, ..before.clone() };
     let update = Action::update(&TRACKER, schema.key(), Changes::between(before, &after)?);
     let update = update.when(Condition::Present("Data"));
-    let update = tag.require(update)?;
+    let update = tag.guard(update, &schema.stored);
     let rev = cx.access().transact(&UPDATE_PROJECT, &[update]).await.map_err(refusal)?;
     Ok(Tagged::new(&ProjectView::of(&Schema { project: after, ..schema })?, rev))
 }

@@ -54,7 +54,7 @@ async fn update(
     // The counts of projects and administrators are updated independently, so another revision alone is no conflict.
     let update = Action::update(&TRACKER, TenantKey { tenant }, Changes::between(&before, &after)?)
         .when(Condition::Absent("Deleting"));
-    let update = tag.require(update)?;
+    let update = tag.guard(update, &stored);
     let entry = Changes::new().set(DATA, item::text(listed::entry(&after.name)));
     let directory = Action::update(&TRACKER, DirectoryKey { tenant }, entry);
     let rev = cx.access().transact(&UPDATE_TENANT, &[update, directory]).await.map_err(refusal)?;
