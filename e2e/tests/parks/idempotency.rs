@@ -17,6 +17,7 @@ tests! { idempotency:
     idempotency_keys_are_scoped_by_caller_and_operation,
     idempotency_key_expires_after_a_day,
     refused_create_is_not_replayed,
+    create_with_an_external_id_sent_twice_at_once_has_one_response,
     every_create_honours_the_idempotency_key,
 }
 
@@ -108,6 +109,18 @@ async fn refused_create_is_not_replayed() {
     admin.post(ZONES, lakes()).once("k").await.is(201);
     admin.post(ZONES, json!({ "displayName": "x" })).once("l").await.faulty(&["/location"]);
     admin.post(ZONES, lakes()).once("l").await.is(201);
+}
+
+async fn create_with_an_external_id_sent_twice_at_once_has_one_response() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    for round in 0..20 {
+        let new = json!({ "displayName": "Lakes", "location": [1, 2], "externalId": format!("A-{round}") });
+        let create = || admin.post(ZONES, new.clone()).once(&format!("k{round}")).into_future();
+        let (one, other) = tokio::join!(create(), create());
+        let (one, other) = (one.is(201), other.is(201));
+        assert_eq!(one.header("location"), other.header("location"), "round {round}");
+    }
 }
 
 async fn every_create_honours_the_idempotency_key() {

@@ -54,7 +54,8 @@ async fn create<E: Entity>(
         return Ok(earlier);
     }
     if let Some(problem) = external_id::held(cx.access(), &CREATE_ITEM, &item).await? {
-        return Err(problem);
+        // The same request, sent twice at once, may have created the item that has it.
+        return once.earlier(&cx, &CREATE_ITEM, &PARKS).await?.ok_or(problem);
     }
     // A missing sequence is a missing parent.
     let sequence = SequenceKey { partition: parent.partition(E::KIND) }.key();
