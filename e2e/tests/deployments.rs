@@ -35,13 +35,13 @@ tests! { deployments:
 }
 
 /// The server to which functions send their responses for CloudFormation.
-struct CloudFormation {
+pub struct CloudFormation {
     server: Server,
     told: Arc<Mutex<Vec<Value>>>,
 }
 
 impl CloudFormation {
-    async fn start() -> Self {
+    pub async fn start() -> Self {
         let told = Arc::<Mutex<Vec<Value>>>::default();
         let keep = Arc::clone(&told);
         let server = Server::start(move |request: Request<Incoming>| {
@@ -62,15 +62,23 @@ impl CloudFormation {
 
     /// Calls the function for a resource that is created, changed or deleted. Returns its response to CloudFormation.
     async fn asks(&self, cairn: &Cairn, system: &str, kind: &str) -> Value {
-        let request = json!({
+        let answer = cairn.event(system, CREATE_INDEX, &self.request(kind)).await.unwrap();
+        assert_eq!(self.told(), std::slice::from_ref(&answer));
+        answer
+    }
+
+    /// Returns the event of a resource that is created, changed or deleted.
+    pub fn request(&self, kind: &str) -> Value {
+        json!({
             "RequestType": kind, "RequestId": "request-1", "StackId": "stack-1", "ResourceType": "Custom::CreateIndex",
             "LogicalResourceId": "CreateIndexResource", "ResponseURL": format!("{}/answer?signed=yes", self.server.url),
             "ResourceProperties": { "ServiceToken": "arn:aws:lambda:r:1:function:f", "ServiceTimeout": "3600" },
-        });
-        let answer = cairn.event(system, CREATE_INDEX, &request).await.unwrap();
-        let told = std::mem::take(&mut *self.told.lock().unwrap());
-        assert_eq!(told, std::slice::from_ref(&answer));
-        answer
+        })
+    }
+
+    /// Returns the responses since the last call.
+    pub fn told(&self) -> Vec<Value> {
+        std::mem::take(&mut *self.told.lock().unwrap())
     }
 }
 

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use ::mirror::CREATE_INDEX;
 use serde_json::{Value, json};
 use table::{Trace, trace};
 
+use crate::deployments::CloudFormation;
 use crate::harness::relay::{Relay, Seen};
 use crate::harness::runtime_api::Function;
 use crate::harness::{Cairn, engines};
@@ -20,6 +22,7 @@ tests! { functions:
     each_invocation_has_its_trace,
     each_request_to_search_is_signed_as_the_role,
     function_with_unknown_handler_fails_to_start,
+    function_with_invalid_environment_fails_each_event_with_the_reason,
 }
 
 fn request(path: &str) -> Value {
@@ -255,6 +258,25 @@ async fn each_request_to_search_is_signed_as_the_role() {
 }
 
 async fn function_with_unknown_handler_fails_to_start() {
+    let environment = [
+        ("AWS_REGION", "local"),
+        ("CAIRN_DYNAMODB_ENDPOINT", "http://127.0.0.1:1"),
+        ("CAIRN_SEARCH_ENDPOINT", "http://127.0.0.1:1"),
+        ("CAIRN_CURSOR_SECRETS", "secret"),
+    ];
+    let (well, (said, complained)) = Function::start("parks", "getGeozones", &environment).await.ended().await;
+    assert!(!well, "it starts");
+    let told = lines(&said);
+    let told: Vec<&str> = told.iter().filter_map(|line| line["error"].as_str()).collect();
+    assert!(
+        told.len() == 1 && told[0].contains("the system `parks` has no handler `getGeozones`; it has "),
+        "{told:?}"
+    );
+    assert_eq!(complained, "");
+}
+
+/// CloudFormation would wait for an hour for the response of a function that exits.
+async fn function_with_invalid_environment_fails_each_event_with_the_reason() {
     let search = engines::search().await;
     let environment = [
         ("AWS_REGION", "local"),
@@ -264,16 +286,26 @@ async fn function_with_unknown_handler_fails_to_start() {
     ];
     let wrong_issuer = [("CAIRN_ISSUERS", r#"[{"name":"a","issuer":"https://a.test","audience":"x"}]"#)];
     let cases = [
-        ("getGeozones", environment.to_vec(), "the system `parks` has no handler `getGeozones`; it has "),
-        ("getGeozone", environment[..3].to_vec(), "CAIRN_CURSOR_SECRETS is not set"),
-        ("getGeozone", [&environment[..], &wrong_issuer].concat(), "issuer `a` needs `keys`, a JWK set, or `jwks`"),
+        (environment[..3].to_vec(), "CAIRN_CURSOR_SECRETS is not set"),
+        ([&environment[..], &wrong_issuer].concat(), "issuer `a` needs `keys`, a JWK set, or `jwks`"),
     ];
-    for (handler, environment, expected) in cases {
-        let (well, (said, complained)) = Function::start("parks", handler, &environment).await.ended().await;
-        assert!(!well, "{handler} starts");
+    for (environment, expected) in cases {
+        let mut function = Function::start("parks", "getGeozone", &environment).await;
+        let failed = function.invoke(request("/parks/geozones"), "").await;
+        assert!(failed["errorMessage"].as_str().unwrap().contains(expected), "{failed}");
+        let (said, complained) = function.end().await;
         let told = lines(&said);
         let told: Vec<&str> = told.iter().filter_map(|line| line["error"].as_str()).collect();
         assert!(told.len() == 1 && told[0].contains(expected), "{told:?}");
         assert_eq!(complained, "");
+
+        let cloudformation = CloudFormation::start().await;
+        for (kind, status) in [("Create", "FAILED"), ("Update", "FAILED"), ("Delete", "SUCCESS")] {
+            let mut function = Function::start("parks", CREATE_INDEX, &environment).await;
+            let answer = function.invoke(cloudformation.request(kind), "").await;
+            assert_eq!(cloudformation.told(), std::slice::from_ref(&answer));
+            assert_eq!(answer["Status"], status, "{answer}");
+            assert_eq!(answer["Reason"].as_str().unwrap().contains(expected), status == "FAILED", "{answer}");
+        }
     }
 }

@@ -132,6 +132,11 @@ export function polls(system: System, name: string): boolean {
   return system.sources.some((source) => source.kind === 'schedule' && source.handler === name && source.everyMinutes < 60);
 }
 
+// Whether the function receives the messages of a queue.
+export function receives(system: System, name: string): boolean {
+  return system.sources.some((source) => source.kind === 'queue' && source.handler === name);
+}
+
 export const declaration: Declaration = JSON.parse(
   readFileSync(new URL('../declaration.json', import.meta.url), 'utf8'),
 );

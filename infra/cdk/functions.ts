@@ -6,7 +6,7 @@ import { CfnMapping } from 'aws-cdk-lib';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 
-import { polls, type Operation, type System } from './declaration.ts';
+import { polls, receives, type Operation, type System } from './declaration.ts';
 import { BUCKET_SUFFIX, QUEUE_URLS, id } from './names.ts';
 import { role } from './policy.ts';
 import { statements } from './sources.ts';
@@ -50,6 +50,8 @@ export class Functions {
       role: role(this.stack, operation, statements(this.stack, this.system, operation)).attrArn,
       // X-Ray samples the first request of each second, so a polling function would produce 44 000 empty traces a month.
       tracingConfig: { mode: polls(this.system, operation.name) ? 'PassThrough' : 'Active' },
+      // It may send the next message to its own queue. After about 16 such messages Lambda would drop one.
+      ...(receives(this.system, operation.name) ? { recursiveLoop: 'Allow' } : {}),
       loggingConfig: { logGroup: logs.ref },
       environment: {
         variables: {

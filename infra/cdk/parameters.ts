@@ -67,11 +67,15 @@ const choices = {
     description: 'The origins whose pages may call the API.',
     default: '*',
   }),
-  Issuers: text(
-    'Whose bearer tokens are taken: a JSON list of {"name", "issuer", "audience"} with "jwks" (the key set\'s URL) or "keys".',
-    '[]',
-    '^\\[[\\s\\S]*\\]$',
-  ),
+  // Lambda allows 4 KB for all variables of a function.
+  Issuers: parameter({
+    type: 'String',
+    description:
+      'Whose bearer tokens are taken: a JSON list of {"name", "issuer", "audience"} with "jwks" (the key set\'s URL) or "keys".',
+    default: '[]',
+    allowedPattern: '^\\[[\\s\\S]*\\]$',
+    maxLength: 3000,
+  }),
   CursorSecrets: parameter({
     type: 'String',
     description: 'Secrets that sign cursors, with commas between; the first signs, all verify.',

@@ -184,10 +184,20 @@ function schedule(stack: SystemStack, operation: Operation, lambda: CfnFunction,
 
 // A custom resource that the function creates after everything that it uses. Only CloudFormation invokes the function, with
 // the permissions of the deployment.
+//
+// The parameters that the functions check are properties of it, so an update that changes one calls the function, which
+// refuses what is not valid.
 function deployment(stack: SystemStack, operation: Operation, lambda: CfnFunction): void {
+  const { parameters } = stack;
+  const limits = parameters.further['CAIRN_LIMITS'];
   const made = new CfnResource(stack, id(operation.name, 'Resource'), {
     type: `Custom::${id(operation.name, '')}`,
-    properties: { ServiceToken: lambda.attrArn, ServiceTimeout: 3600 },
+    properties: {
+      ServiceToken: lambda.attrArn,
+      ServiceTimeout: 3600,
+      Issuers: parameters.text('Issuers'),
+      ...(limits === undefined ? {} : { Limits: limits }),
+    },
   });
   for (const before of [...stack.tables, ...stack.buckets.values(), stack.logs]) {
     made.addResourceDependency(before);

@@ -62,6 +62,23 @@ where
             return Err(EventFailure::new(format_args!("`RequestType` {expected}, not `{other}`")));
         }
     };
+    respond(request, created).await
+}
+
+/// Responds to an event of a function that can handle none, for this reason. CloudFormation is told, and a deletion of the
+/// custom resource succeeds; each other event fails.
+pub(crate) async fn refuse(payload: &str, reason: &str) -> Result<Bytes, EventFailure> {
+    let failure = EventFailure::new(reason);
+    match serde_json::from_str::<CustomResourceRequest>(payload) {
+        Ok(request) if request.response_url.is_some() => {
+            let refused = if request.request_type == "Delete" { Ok(json!({})) } else { Err(failure) };
+            respond(request, refused).await
+        }
+        Ok(_) | Err(_) => Err(failure),
+    }
+}
+
+async fn respond(request: CustomResourceRequest, created: Result<Value, EventFailure>) -> Result<Bytes, EventFailure> {
     let (status, reason, data) = match created {
         Ok(data) => ("SUCCESS", String::new(), data),
         Err(EventFailure(reason)) => ("FAILED", reason.chars().take(MAX_REASON_CHARS).collect(), json!({})),

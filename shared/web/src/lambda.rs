@@ -15,6 +15,7 @@ use table::{Clock, Config, Engines, Trace};
 use tokio::time::Instant;
 
 use crate::app::{App, UnknownHandler};
+use crate::deployment;
 use crate::event::EventFailure;
 use source::Source;
 
@@ -34,6 +35,8 @@ pub enum Scope {
 pub enum StartError {
     #[error("AWS_LAMBDA_RUNTIME_API is not set: this binary serves Lambda's Runtime API; run it with `cargo lambda`")]
     NoRuntimeApi,
+    #[error("{0}")]
+    Environment(Arc<str>),
     #[error(transparent)]
     UnknownHandler(#[from] UnknownHandler),
     #[error("invalid routes: {}", .0.join("; "))]
@@ -46,16 +49,34 @@ pub enum StartError {
 pub async fn serve(app: fn(Arc<Engines>) -> App) -> ExitCode {
     crate::log::to_standard_output();
     let outcome = match Config::from_env() {
-        Ok(config) => run(app(Engines::new(config, Clock::system()))).await.map_err(|error| error.to_string()),
-        Err(error) => Err(error.to_string()),
+        Ok(config) => run(app(Engines::new(config, Clock::system()))).await,
+        Err(error) => refuse(Arc::from(error.to_string())).await,
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!(error, "function failed to start");
+            tracing::error!(error = error.to_string(), "function failed to start");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Fails each invocation because the environment is not valid. If the function exited instead, CloudFormation would wait for
+/// its response for an hour.
+async fn refuse(reason: Arc<str>) -> Result<(), StartError> {
+    if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
+        return Err(StartError::Environment(reason));
+    }
+    let service = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
+        let reason = Arc::clone(&reason);
+        async move {
+            tracing::error!(error = &*reason, "function handles no event");
+            let refused = deployment::refuse(event.payload.get(), &reason).await;
+            let response = refused.map_err(|EventFailure(reason)| diagnostic("Environment", reason))?;
+            raw(String::from_utf8_lossy(&response).into_owned())
+        }
+    });
+    lambda_runtime::Runtime::new(service).run().await.map_err(StartError::Runtime)
 }
 
 /// Serves invocations until the process ends. Logs are JSON lines on standard output, filtered by `RUST_LOG`
@@ -131,8 +152,12 @@ impl Function {
                 String::from_utf8_lossy(&response).into_owned()
             }
         };
-        RawValue::from_string(response).map_err(|error| diagnostic("NotJson", error))
+        raw(response)
     }
+}
+
+fn raw(response: String) -> Result<Box<RawValue>, Diagnostic> {
+    RawValue::from_string(response).map_err(|error| diagnostic("NotJson", error))
 }
 
 /// Returns the time when Lambda kills the function. A time in the past is ignored: `cargo lambda watch` sends one of 1970.

@@ -10,7 +10,7 @@
 //! | `consumed.read`, `consumed.write` | both | capacity units of DynamoDB |
 //! | `consumed.patterns` | both | the same by access pattern: `item 0.5 R, createItem 18 W` |
 //! | `principal.hash` | request | the first 16 hex digits of SHA-256 of the caller's `{idpid}`; empty for anonymous |
-//! | `problem.slug`, `problem.cause` | request | the reason of a failure; only a 5xx has a cause |
+//! | `problem.slug`, `problem.cause` | request | the reason of a failure; only a 5xx, a conflict and a throttled request have a cause |
 //! | `batch.records`, `batch.retried`, `batch.quarantined` | event | counts of a stream batch |
 //! | `failure` | event | the reason of a failed invocation |
 //! | `panic.place`, `panic.message` | a line before that of its request or event | the position and the message of a panic |

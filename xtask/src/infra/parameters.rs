@@ -59,7 +59,14 @@ fn common() -> Node {
             "Description" => "The origins whose pages may call the API.",
             "Default" => "*",
         },
-        "Issuers" => text("Whose bearer tokens are taken: a JSON list of {\"name\", \"issuer\", \"audience\"} with \"jwks\" (the key set's URL) or \"keys\".", "[]", "^\\[[\\s\\S]*\\]$"),
+        // Lambda allows 4 KB for all variables of a function.
+        "Issuers" => map! {
+            "Type" => "String",
+            "Description" => "Whose bearer tokens are taken: a JSON list of {\"name\", \"issuer\", \"audience\"} with \"jwks\" (the key set's URL) or \"keys\".",
+            "Default" => "[]",
+            "AllowedPattern" => "^\\[[\\s\\S]*\\]$",
+            "MaxLength" => 3000,
+        },
         "CursorSecrets" => map! {
             "Type" => "String",
             "Description" => "Secrets that sign cursors, with commas between; the first signs, all verify.",

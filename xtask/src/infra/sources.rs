@@ -9,8 +9,9 @@ use super::node::{Map, Node, attribute, reference, sub};
 use super::policy::allow;
 use super::{socket, state_machine};
 
-/// Returns the event source of a function with its permission.
-pub fn sources(system: &System, function: &Function) -> Map {
+/// Returns the event source of a function with its permission. `checked` are the parameters that a deployment's function
+/// checks.
+pub fn sources(system: &System, function: &Function, checked: &[&str]) -> Map {
     let own = system.sources.iter().filter(|source| source.calls(function.name));
     own.flat_map(|source| match source {
         EventSource::Streams { filtered, .. } => mirror_streams(system, function, *filtered),
@@ -18,7 +19,7 @@ pub fn sources(system: &System, function: &Function) -> Map {
         EventSource::Objects { bucket, .. } => objects(system, function, bucket),
         EventSource::Queue { name, .. } => queue(function, name),
         EventSource::Schedule { every_minutes, .. } => schedule(system, function, *every_minutes),
-        EventSource::Deployment { .. } => deployment(system, function),
+        EventSource::Deployment { .. } => deployment(system, function, checked),
         EventSource::StateMachine { name, definition, .. } => state_machine::of(system, function, name, definition),
         EventSource::Socket { .. } => socket::permission(system, function),
     })
@@ -176,17 +177,22 @@ fn schedule(system: &System, function: &Function, minutes: u32) -> Map {
 
 /// Returns a custom resource that the function creates after its other resources. Only CloudFormation calls it, with
 /// the permissions of the deployment.
-fn deployment(system: &System, function: &Function) -> Map {
+///
+/// The parameters that the functions check are properties of it. So an update that changes one calls the function, which
+/// refuses what is not valid, and CloudFormation rolls the update back.
+fn deployment(system: &System, function: &Function, checked: &[&str]) -> Map {
     let tables = system.tables.iter().map(|table| resource(table.name, "Table"));
     let buckets = system.buckets.iter().map(|bucket| resource(bucket.name, "Bucket"));
     let after: Vec<Node> = tables.chain(buckets).chain(["Logs".to_owned()]).map(Node::from).collect();
+    let mut properties = vec![
+        ("ServiceToken".to_owned(), attribute(function.resource("Function"), "Arn")),
+        ("ServiceTimeout".to_owned(), DEPLOYMENT_SECONDS.into()),
+    ];
+    properties.extend(checked.iter().map(|parameter| ((*parameter).to_owned(), reference(*parameter))));
     let custom = map! {
         "Type" => format!("Custom::{}", function.resource("")),
         "DependsOn" => after,
-        "Properties" => map! {
-            "ServiceToken" => attribute(function.resource("Function"), "Arn"),
-            "ServiceTimeout" => DEPLOYMENT_SECONDS,
-        },
+        "Properties" => properties,
     };
     vec![(function.resource("Resource"), custom)]
 }

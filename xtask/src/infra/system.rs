@@ -36,12 +36,14 @@ pub fn node(app: &App) -> Node {
     resources.extend(socket::api(system));
     resources.extend(alarms::system(system, &functions));
     resources.push(alarms::routes(system.name));
+    let checked: &[&str] =
+        if app.declared_limits().is_empty() { &["Issuers"] } else { &["Issuers", parameters::LIMITS] };
     for own in &functions {
         let more = sources::statements(system, own);
         resources.push((own.resource("Function"), function(system, own)));
         resources.push((own.resource("Role"), policy::role(system.name, own, more)));
         resources.extend(api::permission(own));
-        resources.extend(sources::sources(system, own));
+        resources.extend(sources::sources(system, own, checked));
     }
     map! {
         "AWSTemplateFormatVersion" => "2010-09-09",
@@ -111,6 +113,11 @@ fn function(system: &System, function: &Function) -> Node {
     // X-Ray samples the first request of each second, which would be 44 000 empty traces a month.
     if function.is_polling(system) {
         properties.push(("Tracing".to_owned(), "PassThrough".into()));
+    }
+    // It may send the next message to its own queue. After about 16 such messages Lambda would drop one ("Use Lambda
+    // recursive loop detection to prevent infinite loops").
+    if function.queue(system).is_some() {
+        properties.push(("RecursiveLoop".to_owned(), "Allow".into()));
     }
     map! { "Type" => "AWS::Serverless::Function", "Properties" => properties }
 }
