@@ -118,7 +118,7 @@ impl Query<'_> {
 
     /// Reads a page of up to `limit` values, which `keep` computes from the items in their order. Items without a value
     /// do not count. So only the last page is short, and a next position is returned only if the next page has values,
-    /// unless there are thousands of items without a value: then the page ends at the last item that was read.
+    /// unless the items are large, or thousands have no value: then the page ends at the last item that was read.
     ///
     /// It reads as many items as values are missing, and more with each round, since few values may be far apart.
     pub async fn page_of<T, E, F, Kept>(&self, limit: u32, keep: F) -> Result<(Vec<T>, Option<Position>), E>
@@ -129,17 +129,21 @@ impl Query<'_> {
     {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut kept: Vec<(T, Position)> = Vec::new();
-        let (mut rest, mut least, mut read) = (self.clone(), 1, 0);
+        let (mut rest, mut least, mut read, mut bytes) = (self.clone(), 1, 0, 0);
         let unread = loop {
             let missing = limit.saturating_add(1) - kept.len();
             let page = rest.page(u32::try_from(missing.max(least)).unwrap_or(u32::MAX)).await?;
             least = (2 * least).min(MAX_ROUND);
             read += page.items.len();
-            let positions: Result<Vec<_>, Error> = page.items.iter().map(|stored| self.end_at(stored)).collect();
-            let positions = positions?;
-            let made = keep(page.items).await?;
-            kept.extend(made.into_iter().zip(positions).filter_map(|(made, position)| Some((made?, position))));
-            if kept.len() > limit || page.next.is_none() || read >= MAX_READ {
+            let end = |stored: &Stored| Ok((self.end_at(stored)?, item::size(&stored.item)));
+            let ends = page.items.iter().map(end).collect::<Result<Vec<_>, Error>>()?;
+            for (made, (position, size)) in keep(page.items).await?.into_iter().zip(ends) {
+                let Some(made) = made else { continue };
+                kept.push((made, position));
+                bytes += size;
+            }
+            // One round more must fit.
+            if kept.len() > limit || page.next.is_none() || read >= MAX_READ || bytes >= MAX_BYTES / 2 {
                 break page.next;
             }
             rest = rest.after(page.next);

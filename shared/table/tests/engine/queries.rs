@@ -167,6 +167,22 @@ async fn page_of_large_items_ends_before_a_response_would_be_too_large() {
     }
     walked.sort_unstable();
     assert_eq!(walked, (1..=12).collect::<Vec<_>>());
+
+    let (mut walked, mut position) = (Vec::new(), None);
+    loop {
+        let all = |page: Vec<Stored>| async move { Ok::<_, Error>(page.into_iter().map(Some).collect()) };
+        let books = access.table(&ALL, &SHOP).query("book::east").after(position);
+        let (kept, next) = books.page_of(12, all).await.unwrap();
+        let bytes: usize = kept.iter().map(|stored: &Stored| item::size(&stored.item)).sum();
+        assert!((390_000..5_700_000).contains(&bytes), "{bytes}");
+        walked.extend(numbers(&kept));
+        position = next;
+        if position.is_none() {
+            break;
+        }
+    }
+    walked.sort_unstable();
+    assert_eq!(walked, (1..=12).collect::<Vec<_>>());
 }
 
 #[tokio::test]
