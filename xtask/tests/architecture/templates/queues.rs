@@ -44,6 +44,19 @@ fn message_that_fails_is_delivered_five_times_and_kept_for_14_days() {
     assert!(mapped > 0);
 }
 
+/// A handler may send the next message to its own queue. Lambda would stop such a chain after about 16 messages.
+#[test]
+fn handler_of_a_queue_may_continue_by_another_message() {
+    for (system, template) in systems() {
+        let handlers: BTreeSet<String> =
+            queue_mappings(&template).map(|(_, mapping)| text(&mapping["FunctionName"]["Ref"])).collect();
+        for (name, function) in of_type(&template, "AWS::Serverless::Function") {
+            let expected = if handlers.contains(name) { json!("Allow") } else { Value::Null };
+            assert_eq!(function.get("RecursiveLoop").unwrap_or(&Value::Null), &expected, "{system}: {name}");
+        }
+    }
+}
+
 /// Only the handler of a queue receives, and a function that names no queue in its patterns sends to none.
 #[test]
 fn queue_is_read_by_its_handler_alone_and_written_as_declared() {

@@ -22,6 +22,20 @@ fn each_stack_has_a_section_in_samconfig() {
     }
 }
 
+/// An update calls the function of the custom resource only if a property of it changes. The function refuses parameters
+/// that no function of the system could start with, and the update is rolled back.
+#[test]
+fn update_of_a_parameter_that_functions_check_calls_one_of_them() {
+    for (system, template) in systems() {
+        let checked = ["Issuers", "Limits"].into_iter().filter(|name| template["Parameters"].get(name).is_some());
+        let checked: BTreeSet<&str> = checked.collect();
+        let (name, custom) = of_type(&template, "Custom::CreateIndex").next().unwrap();
+        for parameter in checked {
+            assert_eq!(custom[parameter], json!({ "Ref": parameter }), "{system}: {name}");
+        }
+    }
+}
+
 /// A system is deployed without being told where search is: it looks where the shared stack of its prefix keeps that.
 #[test]
 fn systems_find_search_where_the_shared_stack_keeps_it() {
