@@ -14,6 +14,7 @@ use crate::tests;
 
 tests! { archive_lists:
     many_posts_are_listed_once_each_over_all_pages,
+    page_of_large_posts_fits_a_response,
     posts_of_a_collection_are_those_with_exactly_its_id,
     items_without_an_order_are_in_no_list,
     index_lists_equal_ids_in_the_order_of_their_numbers,
@@ -42,6 +43,22 @@ async fn many_posts_are_listed_once_each_over_all_pages() {
     let ids = listed(&archive.volunteer, "/archive/posts", "id").await;
     assert_eq!(ids.len(), count);
     assert_eq!(ids.into_iter().collect::<BTreeSet<_>>().len(), count);
+}
+
+/// In the response of a function each quote takes four bytes.
+async fn page_of_large_posts_fits_a_response() {
+    let archive = Archive::new().await;
+    let large = |number: u64| {
+        let (key, mut item) = post(2_000_000_000 + number, "1000000001");
+        item["metadata"] = json!({ "Note": "\"".repeat(20_000) });
+        (key, item)
+    };
+    put(&archive, (0..100).map(large)).await;
+    let first = archive.volunteer.get("/archive/posts?limit=100").await.is(200);
+    let rest =
+        archive.volunteer.get(&format!("/archive/posts?limit=100&cursor={}", first.next().unwrap())).await.is(200);
+    let ids: BTreeSet<&str> = first.each("id").into_iter().chain(rest.each("id")).filter_map(Value::as_str).collect();
+    assert_eq!((ids.len(), rest.next()), (100, None));
 }
 
 async fn posts_of_a_collection_are_those_with_exactly_its_id() {

@@ -18,6 +18,7 @@ tests! { archive_people:
     wildcards_are_bounded_and_find_parts_of_names_with_a_hyphen,
     #[long] closed_record_is_found_by_staff_only,
     #[long] public_lists_end_before_many_closed_rows,
+    #[long] page_of_records_ends_among_thousands_that_are_closed,
     relative_who_is_closed_is_hidden_also_with_the_name_of_an_open_member,
     #[long] new_closed_years_close_published_records_with_the_next_run,
     #[long] largest_search_for_names_is_answered_and_a_larger_one_is_refused,
@@ -254,6 +255,38 @@ async fn public_lists_end_before_many_closed_rows() {
         assert_eq!(sizes, [2, 2, 1], "{list}");
     }
     assert_eq!(listed(&archive.volunteer, &format!("{post}/records"), "id").await.len(), rows);
+}
+
+/// The records after the first, which are closed but for the last, are put into the table.
+async fn page_of_records_ends_among_thousands_that_are_closed() {
+    let archive = Archive::new().await;
+    let category = archive.category("Registers").await;
+    let new = json!({ "name": "Llanfair", "categoryIds": [category], "closedYears": { "birth": 100 } });
+    let collection = id(&archive.editor.post("/archive/collections", new).await.is(201));
+    let post = publish_in(&archive, &collection, "House,Surname,Forenames,Rel,Born\n1,Rees,Huw,Head,1990\n").await;
+    let items = archive.table().items().await;
+    let with_key = |start: &str| items.iter().find(|item| item["SK"].as_s().unwrap().starts_with(start)).unwrap();
+    let first = with_key("record_post#");
+    let first_id: u64 = first["PK"].as_s().unwrap().parse().unwrap();
+    let last = 5_600;
+    let record = |place: u64| {
+        let id = table::item::text((first_id + place).to_string());
+        let mut record = first.clone();
+        record.extend(["PK", "GSISK", "permanentId"].map(|name| (name.to_owned(), id.clone())));
+        record.insert("row".to_owned(), table::item::number(place + 1));
+        if place == last {
+            record.remove("visibleFrom").unwrap();
+        }
+        record
+    };
+    archive.table().put_all((1..=last).map(record).collect()).await;
+    let mut item = archive.table().get(post.rsplit('/').next().unwrap(), "post").await.unwrap();
+    item.insert("lastId".to_owned(), table::item::text((first_id + last).to_string()));
+    archive.table().put(item).await;
+    let page = archive.visitor.get(&format!("{post}/records?limit=5")).await.is(200);
+    assert_eq!(page.each("row"), [&Value::Null; 0]);
+    let rest = archive.visitor.get(&format!("{post}/records?limit=5&cursor={}", page.next().unwrap())).await.is(200);
+    assert_eq!((rest.each("row"), rest.next()), (vec![&json!(last + 1)], None));
 }
 
 async fn relative_who_is_closed_is_hidden_also_with_the_name_of_an_open_member() {

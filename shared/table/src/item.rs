@@ -47,23 +47,35 @@ pub fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, Error> {
     serde_dynamo::aws_sdk_dynamodb_1::from_item(item).map_err(|error| Error::Misfit(error.to_string()))
 }
 
-/// Returns the size of an item in bytes, about as DynamoDB counts it ("DynamoDB item sizes and formats").
-pub fn size(item: &Item) -> usize {
-    item.iter().map(|(name, value)| name.len() + value_size(value)).sum()
+/// Returns the bytes of an item in the response of a function, if it is shown as it is: its JSON, escaped as the text that
+/// the JSON is there.
+pub fn response_bytes(item: &Item) -> usize {
+    2 + item.iter().map(|(name, value)| text_bytes(name) + 1 + value_bytes(value) + 1).sum::<usize>()
 }
 
-fn value_size(value: &AttributeValue) -> usize {
+fn value_bytes(value: &AttributeValue) -> usize {
     match value {
-        AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
+        AttributeValue::S(text) => text_bytes(text),
+        AttributeValue::N(number) => number.len(),
         AttributeValue::B(bytes) => bytes.as_ref().len(),
-        AttributeValue::Ss(texts) | AttributeValue::Ns(texts) => texts.iter().map(String::len).sum(),
-        AttributeValue::Bs(all) => all.iter().map(|bytes| bytes.as_ref().len()).sum(),
-        AttributeValue::L(values) => 3 + values.iter().map(|value| 1 + value_size(value)).sum::<usize>(),
-        AttributeValue::M(members) => {
-            3 + members.iter().map(|(name, value)| 1 + name.len() + value_size(value)).sum::<usize>()
-        }
-        _ => 1,
+        AttributeValue::Ss(texts) => 2 + texts.iter().map(|text| text_bytes(text) + 1).sum::<usize>(),
+        AttributeValue::Ns(numbers) => 2 + numbers.iter().map(|number| number.len() + 1).sum::<usize>(),
+        AttributeValue::Bs(all) => 2 + all.iter().map(|bytes| bytes.as_ref().len() + 1).sum::<usize>(),
+        AttributeValue::L(values) => 2 + values.iter().map(|value| value_bytes(value) + 1).sum::<usize>(),
+        AttributeValue::M(members) => response_bytes(members),
+        _ => "false".len(),
     }
+}
+
+/// Each character is escaped twice, and so are the quotes.
+fn text_bytes(text: &str) -> usize {
+    let escaped = |byte: u8| match byte {
+        b'"' | b'\\' => r#"\\\""#.len(),
+        b'\n' | b'\r' | b'\t' | b'\x08' | b'\x0c' => r"\\n".len(),
+        ..b' ' => r"\\u0000".len(),
+        _ => 1,
+    };
+    r#"\"\""#.len() + text.bytes().map(escaped).sum::<usize>()
 }
 
 /// Returns the key of an item, if it has its table's key attributes.
@@ -114,6 +126,18 @@ mod tests {
         assert_eq!(item, HashMap::from([("title".to_owned(), text("Fern"))]));
         assert_eq!(from_item::<Book>(item).unwrap(), book);
         assert!(matches!(from_item::<Book>(HashMap::new()), Err(Error::Misfit(_))));
+    }
+
+    #[test]
+    fn bytes_in_a_response_are_those_of_the_json_as_a_text() {
+        let value = serde_json::json!({
+            "text": "a \"quote\", a \\, a line\n\tand \u{1} Größe 😀", "number": 12.5, "yes": true, "list": ["a", 1, {}],
+            "object": { "name": "\"" },
+        });
+        let escaped = serde_json::to_string(&value.to_string()).unwrap().len() - 2;
+        let bytes = response_bytes(&to_item(&value).unwrap());
+        // The last member has no comma after it, and `true` is shorter than `false`.
+        assert!((escaped..=escaped + 5).contains(&bytes), "{bytes} for {escaped}");
     }
 
     #[test]

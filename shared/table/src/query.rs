@@ -9,9 +9,9 @@ use crate::access::{Call, TableAction};
 use crate::error::Error;
 use crate::expression::Placeholders;
 use crate::item::{self, Item, Stored};
-use crate::key::{MAX_PARTITION_KEY, MAX_SORT_KEY};
+use crate::key::{Key, MAX_PARTITION_KEY, MAX_SORT_KEY};
 use crate::read::TableAccess;
-use crate::schema::Index;
+use crate::schema::{Index, Table};
 
 /// The most items that one round of [`Query::page_of`] reads, unless more values are missing. So many of the largest items
 /// fit into the memory of a function.
@@ -20,8 +20,8 @@ const MAX_ROUND: usize = 250;
 /// The most items that [`Query::page_of`] reads for a page, apart from the rest of a round: less than a second's work.
 const MAX_READ: usize = 5_000;
 
-/// The size in bytes at which a page ends. Its JSON is not much longer, and a function's response has at most 6 MB.
-const MAX_BYTES: usize = 3_500_000;
+/// The bytes of its items in a response at which a page ends. A function's response has at most 6 MB.
+const MAX_BYTES: usize = 4_000_000;
 
 /// A query. By default it reads the table, in ascending order, eventually consistent.
 #[derive(Clone, Debug)]
@@ -135,7 +135,7 @@ impl Query<'_> {
             let page = rest.page(u32::try_from(missing.max(least)).unwrap_or(u32::MAX)).await?;
             least = (2 * least).min(MAX_ROUND);
             read += page.items.len();
-            let end = |stored: &Stored| Ok((self.end_at(stored)?, item::size(&stored.item)));
+            let end = |stored: &Stored| Ok((self.end_at(stored)?, item::response_bytes(&stored.item)));
             let ends = page.items.iter().map(end).collect::<Result<Vec<_>, Error>>()?;
             for (made, (position, size)) in keep(page.items).await?.into_iter().zip(ends) {
                 let Some(made) = made else { continue };
@@ -143,7 +143,7 @@ impl Query<'_> {
                 bytes += size;
             }
             // One round more must fit.
-            if kept.len() > limit || page.next.is_none() || read >= MAX_READ || bytes >= MAX_BYTES / 2 {
+            if kept.len() > limit || page.next.is_none() || read >= MAX_READ || bytes >= MAX_BYTES / 4 {
                 break page.next;
             }
             rest = rest.after(page.next);
@@ -182,7 +182,7 @@ impl Query<'_> {
             let (answer, last) = self.ask(call, start, missing).await?;
             let mut alive = answer.into_iter().filter(|item| self.on.is_alive(item)).peekable();
             while let Some(item) = alive.next() {
-                bytes += item::size(&item);
+                bytes += item::response_bytes(&item);
                 items.push(Stored::new(self.on.table, item)?);
                 if bytes >= max_bytes && (last.is_some() || alive.peek().is_some()) {
                     return Ok((items, true));
@@ -293,6 +293,11 @@ impl Query<'_> {
 }
 
 impl Position {
+    /// Returns the key of the last item.
+    pub fn key(&self, table: &Table) -> Option<Key> {
+        item::key(table, &self.start())
+    }
+
     fn start(&self) -> Item {
         self.0.iter().map(|(name, value)| (name.clone(), item::text(value))).collect()
     }

@@ -1,14 +1,12 @@
 //! `GET /archive/posts/{postId}/records`
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use table::Stored;
+use table::{EntityKey, Position, Stored};
 use web::{Context, Page, PageQuery, Path, Problem, Query, Route, Sample, problem};
 
 use super::view::ListedRecordView;
 use crate::access::{CALLER, ONE as ONE_ITEM, POST_RECORDS};
 use crate::item::Post;
-use crate::keys::records_of;
+use crate::keys::{RecordKey, records_of};
 use crate::names::{PostId, RecordId};
 use crate::posts::PostPath;
 use crate::record::Record;
@@ -46,29 +44,26 @@ async fn page(
     let (post, run) = published(cx, post).await?;
     let Some((from, to)) = ids_after(&post, after) else { return Ok((Vec::new(), None)) };
     let records = cx.access().table(&POST_RECORDS, &ARCHIVE).query(records_of(post.id)).index(INDEX);
-    // Many records in succession may be closed.
-    let last_read = AtomicU32::new(after);
     let seen = |page: Vec<Stored>| {
-        let views: Result<Vec<_>, Problem> = page.iter().map(|stored| listed(stored, viewer, &last_read)).collect();
+        let views: Result<Vec<_>, Problem> = page.iter().map(|stored| listed(stored, viewer)).collect();
         async { views }
     };
     let (items, next) = records.between(from.to_string(), to.to_string()).page_of(limit, seen).await?;
-    let has_more = next.is_some();
-    let is_full = usize::try_from(limit).is_ok_and(|limit| items.len() >= limit);
-    let ended_at = if is_full { items.last().map(|last| last.row) } else { Some(last_read.load(Ordering::Relaxed)) };
+    // The page may end at a closed row.
+    let ended_at = |position: Position| row_of(&post, RecordKey::parse(&position.key(&ARCHIVE)?)?.record);
+    let next = next.and_then(ended_at);
     // Rows are missing where they had errors or are closed, or because a later run has just taken the place of this one.
-    let last = if has_more { after.saturating_add(limit) } else { row_of(&post, to).unwrap_or(0) };
+    let last = if next.is_some() { after.saturating_add(limit) } else { row_of(&post, to).unwrap_or(0) };
     let is_whole = items.last().map_or(after, |last| last.row) == last
         && u32::try_from(items.len()).is_ok_and(|count| after.saturating_add(count) == last);
     if !is_whole {
         require_published(cx, post.id, run).await?;
     }
-    Ok((items, ended_at.filter(|_| has_more)))
+    Ok((items, next))
 }
 
-fn listed(stored: &Stored, viewer: &Viewer, last_read: &AtomicU32) -> Result<Option<ListedRecordView>, Problem> {
+fn listed(stored: &Stored, viewer: &Viewer) -> Result<Option<ListedRecordView>, Problem> {
     let record: Record = stored.read()?;
-    last_read.store(record.row, Ordering::Relaxed);
     Ok(viewer.sees_record(&record).then(|| ListedRecordView::new(record, viewer)))
 }
 
