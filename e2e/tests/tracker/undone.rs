@@ -1,6 +1,7 @@
 //! Undoing imports: the job deletes the issues that the import has created, except those that were updated since.
 
 use std::fmt::Write;
+use std::future::IntoFuture;
 
 use serde_json::json;
 
@@ -18,6 +19,7 @@ tests! { tracker_undo:
     #[long] undo_deletes_issues_with_more_rows_than_a_transaction,
     undo_of_a_cancelled_import_deletes_all_its_issues,
     undo_cancelled_after_its_worker_died_counts_what_it_deleted,
+    undos_that_begin_at_once_are_all_accepted,
     undo_needs_an_ended_import_and_an_administrator,
 }
 
@@ -148,6 +150,24 @@ async fn undo_cancelled_after_its_worker_died_counts_what_it_deleted() {
     assert_eq!(ended.text("status"), "cancelled", "{}", ended.told());
     assert_eq!(ended["counts"], json!({ "total": 80, "done": 80 - left, "failed": 0 }), "{}", ended.told());
     fixture.holds().await;
+}
+
+/// They take the same place among the open jobs of the person.
+async fn undos_that_begin_at_once_are_all_accepted() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Twice").await;
+    let mut imports = Vec::new();
+    for _ in 0..2 {
+        let made = import(&fixture.ann, &project, new("create", "stop"), "Name\nOne\n").await;
+        imports.push(job(&project, &made));
+    }
+    for _ in 0..10 {
+        let undo = |import: &str| fixture.ada.post(&format!("{import}/undo"), json!({})).into_future();
+        let (one, other) = tokio::join!(undo(&imports[0]), undo(&imports[1]));
+        for accepted in [one.is(202), other.is(202)] {
+            assert_eq!(ended(&fixture.ada, accepted.header("location")).await.text("status"), "succeeded");
+        }
+    }
 }
 
 async fn undo_needs_an_ended_import_and_an_administrator() {

@@ -16,7 +16,7 @@ use crate::items::{Gate, Status};
 use crate::jobs::LAG;
 use crate::names::{AttributeId, ProjectId, TenantId};
 use crate::options::Options;
-use crate::project::{Consistency, Gates, Schema};
+use crate::project::{Attribute, Consistency, Gates, Schema};
 use crate::projects;
 use crate::schema::TRACKER;
 use crate::values::folded;
@@ -35,8 +35,8 @@ pub const TOO_MANY_ATTRIBUTES: Kind =
 
 pub const ATTRIBUTE_BUSY: Kind = Kind::new(409, "attribute-busy", "A job is writing the values of this attribute");
 
-/// Bytes of the options of all attributes of a project as JSON. A response has them all, and a function's response has at
-/// most 6 MB.
+/// Bytes of the options of all attributes of a project in a response, which has them all. A function's response has at most
+/// 6 MB.
 const MAX_OPTION_BYTES: usize = 4_000_000;
 
 /// The columns that every project has.
@@ -89,26 +89,19 @@ fn taken_name_fault(schema: &Schema, name: &str, own: Option<AttributeId>) -> Op
     Some(Fault::pointer("/name", detail))
 }
 
-/// The fault of options that make the options of the whole project too long. Those that shorten them are accepted.
-fn options_fault(schema: &Schema, own: Option<AttributeId>, options: &Options) -> Option<Fault> {
-    let bytes = |is_own: bool| -> usize {
-        schema
-            .columns()
-            .filter(|column| (Some(column.id) == own) == is_own)
-            .map(|column| column.options().bytes())
-            .sum()
+/// Refuses options that make those of the whole project too long. Shorter ones than the attribute has are accepted.
+fn check_length(schema: &Schema, own: Option<AttributeId>, options: &Options) -> Result<(), Problem> {
+    let (own, others): (Vec<_>, Vec<_>) = schema.columns().partition(|column| Some(column.id) == own);
+    let bytes = |columns: Vec<&Attribute>| -> Result<usize, Problem> {
+        columns.iter().map(|column| column.options().response_bytes()).sum()
     };
-    let after = options.bytes();
-    let is_longer = !options.all().is_empty() && after > bytes(true);
-    let is_over = is_longer && bytes(false) + after > MAX_OPTION_BYTES;
-    is_over.then(|| {
-        option_fault((
-            None,
-            "would make the options of all attributes longer than 4 MB, including former ones; shorten labels, or \
-             delete an attribute"
-                .to_owned(),
-        ))
-    })
+    let (before, others, after) = (bytes(own)?, bytes(others)?, options.response_bytes()?);
+    if after <= before || others + after <= MAX_OPTION_BYTES {
+        return Ok(());
+    }
+    let detail = "would make the options of all attributes longer than 4 MB, including former ones; shorten labels, or \
+                  delete an attribute";
+    Err(Problem::faults(vec![option_fault((None, detail.to_owned()))]))
 }
 
 /// The next revision of the project's attributes, if they are unchanged since they were read. `rows` also raises the

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 use table::part::NotAPart;
 use utoipa::ToSchema;
+use web::{Problem, response_bytes};
 
 use crate::values::{Input, folded};
 
@@ -100,10 +101,9 @@ impl Options {
         self.live().find(by_label).or_else(|| self.0.iter().find(by_label))
     }
 
-    /// The length as JSON.
-    pub fn bytes(&self) -> usize {
-        // Writing to memory cannot fail.
-        serde_json::to_vec(self).map_or(0, |json| json.len())
+    /// The bytes of all options in a response. An empty list has none.
+    pub fn response_bytes(&self) -> Result<usize, Problem> {
+        self.0.iter().map(|option| Ok(response_bytes(option)? + 1)).sum()
     }
 
     /// Whether the requested option is a new one, or one of these.
@@ -160,7 +160,7 @@ impl Options {
         let left_out = self.0.iter().filter(|option| !kept.contains(&option.id));
         listed.extend(left_out.map(|option| ChoiceOption { retired: true, ..option.clone() }));
         let all = Self(listed);
-        if all.bytes() <= MAX_BYTES {
+        if serde_json::to_vec(&all).is_ok_and(|json| json.len() <= MAX_BYTES) {
             Ok(all)
         } else {
             let detail = "would take more than 380 KB, including former ones; shorten their labels";

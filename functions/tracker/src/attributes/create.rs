@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
 use super::{
-    LIST, MAX_ATTRIBUTES, TOO_MANY_ATTRIBUTES, gate_actions, name_fault, option_fault, options_fault, project_action,
+    LIST, MAX_ATTRIBUTES, TOO_MANY_ATTRIBUTES, check_length, gate_actions, name_fault, option_fault, project_action,
     refusal, start, taken_name_fault,
 };
 use crate::access::{ATTRIBUTE_STEP, CREATE_ATTRIBUTE, LEASE, MEMBERSHIP, PROJECT, TOTALS};
@@ -90,9 +90,7 @@ async fn create(
             if let Some(fault) = taken_name_fault(&schema, &new.name, None) {
                 return Err(Problem::taken(vec![fault]));
             }
-            if let Some(fault) = options_fault(&schema, None, &options) {
-                return Err(Problem::faults(vec![fault]));
-            }
+            check_length(&schema, None, &options)?;
             let gates = Gates::load(cx.access(), path.project_id).await?;
             // A project without issues has no rows to create.
             let empty = gates.live() == 0;

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
 use super::{
-    AttributePath, ONE, SAMPLE, name_fault, option_fault, options_fault, project_action, refusal, taken_name_fault,
+    AttributePath, ONE, SAMPLE, check_length, name_fault, option_fault, project_action, refusal, taken_name_fault,
 };
 use crate::access::{MEMBERSHIP, PROJECT, UPDATE_ATTRIBUTE};
 use crate::authorization::{SIGNED_IN, TenantAccess};
@@ -115,9 +115,7 @@ impl AttributePatch {
             let options = before.item.options.replaced(wanted);
             after.options =
                 options.map_err(|faults| Problem::faults(faults.into_iter().map(option_fault).collect()))?;
-            if let Some(fault) = options_fault(schema, Some(before.id), &after.options) {
-                return Err(Problem::faults(vec![fault]));
-            }
+            check_length(schema, Some(before.id), &after.options)?;
         }
         match taken_name_fault(schema, &after.name, Some(before.id)) {
             Some(taken) => Err(Problem::taken(vec![taken])),

@@ -62,17 +62,12 @@ impl Worker<TrackerJobs> for UndoImport {
             None => None,
         };
         let Some(schema) = schema else { return Ok(Step::fail(&lease.job, "its project was deleted")) };
-        let last = match params.last {
-            Some(last) => last,
-            None => last_record(access, lease, params.import).await?,
-        };
-        let records: Vec<u64> = (params.next..=last).take(BATCH).collect();
+        let (last, ids) = next_issues(access, lease, &params).await?;
         let before = lease.job.counts;
-        let Some(next) = records.last().map(|record| record + 1) else {
+        if ids.is_empty() {
             let counts = Counts { total: last, ..before };
             return Step::new(Vec::new(), &UndoParams { last: Some(last), ..params }, counts, Then::Succeed);
-        };
-        let ids: Vec<IssueId> = records.iter().map(|record| IssueId::of_record(params.import, *record)).collect();
+        }
         let issues = issues_of(access, &UNDO_STEP, schema.id, &ids).await?;
         let undone = issues.into_iter().map(|issue| undo(access, &schema, params.import, issue));
         let undone: Vec<Outcome> = stream::iter(undone).buffer_unordered(usize::from(GATES)).try_collect().await?;
@@ -81,32 +76,35 @@ impl Worker<TrackerJobs> for UndoImport {
             return Ok(Step::unchanged(&lease.job, Then::Continue));
         }
         let kept = undone.iter().filter(|outcome| **outcome == Outcome::Kept).count() as u64;
-        let counts = Counts {
-            total: last,
-            done: before.done + records.len() as u64 - kept,
-            failed: before.failed + kept,
-            ..before
-        };
+        let counts =
+            Counts { total: last, done: before.done + ids.len() as u64 - kept, failed: before.failed + kept, ..before };
+        let next = params.next + ids.len() as u64;
         Step::new(Vec::new(), &UndoParams { next, last: Some(last), ..params }, counts, Then::Continue)
     }
 
-    /// Counts what the step has deleted whose transaction came too late.
+    /// Counts the issues that a step has deleted without being committed.
     async fn cancel(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
         let params: UndoParams = lease.job.checkpoint()?;
-        let last = match params.last {
-            Some(last) => last,
-            None => last_record(access, lease, params.import).await?,
-        };
-        let ids: Vec<IssueId> =
-            (params.next..=last).take(BATCH).map(|record| IssueId::of_record(params.import, record)).collect();
-        let stay = match lease.job.details.project {
+        let (last, ids) = next_issues(access, lease, &params).await?;
+        let left = match lease.job.details.project {
             Some(project) => issues_of(access, &UNDO_STEP, project, &ids).await?.len(),
             None => ids.len(),
         };
-        let gone = ids.len().saturating_sub(stay) as u64;
+        let gone = ids.len().saturating_sub(left) as u64;
         let counts = Counts { total: last, done: lease.job.counts.done + gone, ..lease.job.counts };
         Step::new(Vec::new(), &UndoParams { last: Some(last), ..params }, counts, Then::Cancel)
     }
+}
+
+/// The number of the import's last record that may have become an issue, and the ids that the records of the next step have
+/// as issues.
+async fn next_issues(access: &Access, lease: &Lease, params: &UndoParams) -> Result<(u64, Vec<IssueId>), Problem> {
+    let last = match params.last {
+        Some(last) => last,
+        None => last_record(access, lease, params.import).await?,
+    };
+    let records = (params.next..=last).take(BATCH);
+    Ok((last, records.map(|record| IssueId::of_record(params.import, record)).collect()))
 }
 
 /// The number of the last record of an import that may have become an issue; 0 if none has.
