@@ -153,6 +153,8 @@ async fn place_whose_name_is_long_once_composed_is_refused() {
         assert!(refused.body["errors"].as_array().is_some_and(|errors| !errors.is_empty()), "{}", refused.told());
         chat.ann.user.patch("/chat/me", json!({ "location": location })).await.refused(400, "bad-request");
     }
+    let both = json!({ "location": { "country": "a#b" }, "avatarURL": "http://example.org" });
+    chat.ann.user.patch("/chat/me", both).await.faulty(&["/location/country", "/avatarURL"]);
     for query in [format!("country={note}"), format!("country=Canada&state={note}&city={note}")] {
         chat.ann.user.get(&format!("/chat/communities?{query}")).await.refused(400, "bad-request");
     }

@@ -35,9 +35,7 @@ pub struct LocationView {
 impl LocationView {
     /// Returns what is wrong with the names of the place.
     pub fn faults(&self, pointer: &str) -> Vec<Fault> {
-        let names = [("country", Some(&self.country)), ("state", self.state.as_ref()), ("city", self.city.as_ref())];
-        let faults = names.iter().filter_map(|(part, name)| place_fault(&format!("{pointer}/{part}"), (*name)?));
-        faults.collect()
+        faults(pointer, Some(&self.country), self.state.as_ref(), self.city.as_ref())
     }
 
     /// Returns the place as it is stored, each name in its one form.
@@ -66,17 +64,20 @@ pub struct LocationPatch {
 }
 
 impl LocationPatch {
-    /// Returns the place after the change, as it is stored, or what is wrong with it.
-    fn apply(self, before: Option<&Location>) -> Result<Location, Vec<Fault>> {
-        let before = before.cloned();
-        let (country, state, city) =
-            before.map_or((None, None, None), |place| (Some(place.country), place.state, place.city));
-        let Some(country) = self.country.or(country) else {
-            return Err(vec![Fault::pointer("/location/country", "is required")]);
+    /// Returns what is wrong with the names.
+    pub fn faults(&self, pointer: &str) -> Vec<Fault> {
+        let [state, city] = [&self.state, &self.city].map(|name| name.as_ref().apply(None));
+        faults(pointer, self.country.as_ref(), state, city)
+    }
+
+    /// Returns the place after the change, as it is stored. None if it has no country.
+    fn apply(self, before: Option<&Location>) -> Option<Location> {
+        let place = LocationView {
+            country: self.country.or_else(|| before.map(|place| place.country.clone()))?,
+            state: self.state.apply(before.and_then(|place| place.state.clone())),
+            city: self.city.apply(before.and_then(|place| place.city.clone())),
         };
-        let place = LocationView { country, state: self.state.apply(state), city: self.city.apply(city) };
-        let faults = place.faults("/location");
-        if faults.is_empty() { Ok(place.stored()) } else { Err(faults) }
+        Some(place.stored())
     }
 }
 
@@ -85,8 +86,17 @@ pub fn patched(patch: Patch<LocationPatch>, before: Option<&Location>) -> Result
     match patch {
         Patch::Absent => Ok(before.cloned()),
         Patch::Remove => Ok(None),
-        Patch::Set(parts) => parts.apply(before).map(Some).map_err(Problem::faults),
+        Patch::Set(parts) => {
+            let place = parts.apply(before);
+            let missing = || Problem::faults(vec![Fault::pointer("/location/country", "is required")]);
+            place.map(Some).ok_or_else(missing)
+        }
     }
+}
+
+fn faults(pointer: &str, country: Option<&String>, state: Option<&String>, city: Option<&String>) -> Vec<Fault> {
+    let names = [("country", country), ("state", state), ("city", city)];
+    names.iter().filter_map(|(part, name)| place_fault(&format!("{pointer}/{part}"), (*name)?)).collect()
 }
 
 impl From<Location> for LocationView {

@@ -1,6 +1,7 @@
 //! The metadata of a post: values of the fields that the settings declare.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use jiff::civil::Date;
 use table::TableAccess;
@@ -15,8 +16,8 @@ use crate::settings::read;
 /// The longest text of a value in characters.
 const MAX_TEXT: usize = 500;
 
-/// The numbers that DynamoDB stores, without their sign ("Constraints in Amazon DynamoDB").
-const NUMBERS: std::ops::RangeInclusive<f64> = 1e-130..=1e125;
+/// The range of the numbers that DynamoDB stores, besides 0, without their sign ("Constraints in Amazon DynamoDB").
+const NUMBERS: RangeInclusive<f64> = 1e-130..=1e125;
 
 /// 422 unless the settings declare each value's field, and the value has its type.
 pub async fn check(table: TableAccess<'_>, metadata: &BTreeMap<String, MetadataValue>) -> Result<(), Problem> {
@@ -48,7 +49,7 @@ fn fault(kind: MetadataType, value: &MetadataValue) -> Option<&'static str> {
         ),
         MetadataType::Number => (
             matches!(value, MetadataValue::Number(number) if *number == 0.0 || NUMBERS.contains(&number.abs())),
-            "must be a number, 0 or of 1e-130 to 1e125",
+            "must be a number: 0, or from 1e-130 to 1e125 with either sign",
         ),
         MetadataType::Date => (
             matches!(value, MetadataValue::Text(text) if text.parse::<Date>().is_ok_and(|date| date.to_string() == *text)),

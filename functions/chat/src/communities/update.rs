@@ -57,8 +57,12 @@ impl Rules for CommunityPatch {
     fn faults(&self) -> Vec<Fault> {
         let names = [("/name", self.name.as_ref()), ("/topic", self.topic.as_ref())];
         let names = names.into_iter().filter_map(|(pointer, name)| name_fault(pointer, name?));
+        let location = match &self.location {
+            Patch::Set(location) => location.faults("/location"),
+            Patch::Absent | Patch::Remove => Vec::new(),
+        };
         let description = self.description.iter().filter_map(|text| optional_text_fault("/description", text));
-        names.chain(description).collect()
+        names.chain(description).chain(location).collect()
     }
 }
 

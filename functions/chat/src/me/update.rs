@@ -45,6 +45,9 @@ impl Rules for MePatch {
         if let Patch::Set(bio) = &self.bio {
             faults.extend(text_fault("/bio", bio));
         }
+        if let Patch::Set(location) = &self.location {
+            faults.extend(location.faults("/location"));
+        }
         for (pointer, url) in [("/avatarURL", &self.avatar_url), ("/coverPhotoURL", &self.cover_photo_url)] {
             if let Patch::Set(url) = url
                 && !is_https(url)
