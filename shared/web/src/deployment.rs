@@ -65,8 +65,8 @@ where
     respond(request, created).await
 }
 
-/// Responds to an event of a function that can handle none, for this reason. CloudFormation is told, and a deletion of the
-/// custom resource succeeds; each other event fails.
+/// Fails an event with this reason, because the function cannot handle any. If CloudFormation has sent the event, it gets the
+/// reason as its response. A deletion of the custom resource succeeds.
 pub(crate) async fn refuse(payload: &str, reason: &str) -> Result<Bytes, EventFailure> {
     let failure = EventFailure::new(reason);
     match serde_json::from_str::<CustomResourceRequest>(payload) {

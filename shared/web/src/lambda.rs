@@ -70,7 +70,7 @@ async fn refuse(reason: Arc<str>) -> Result<(), StartError> {
     let service = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
         let reason = Arc::clone(&reason);
         async move {
-            tracing::error!(error = &*reason, "function handles no event");
+            tracing::error!(error = &*reason, "event failed, since the environment is not valid");
             let refused = deployment::refuse(event.payload.get(), &reason).await;
             let response = refused.map_err(|EventFailure(reason)| diagnostic("Environment", reason))?;
             raw(String::from_utf8_lossy(&response).into_owned())
