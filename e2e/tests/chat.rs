@@ -6,7 +6,7 @@ mod costs;
 mod deletions;
 mod endings;
 mod erasure;
-mod export;
+pub mod export;
 mod follower;
 mod generated;
 mod group_chats;

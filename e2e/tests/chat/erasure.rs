@@ -16,7 +16,7 @@ use super::follower::open;
 use super::pictures::{objects, png, served, upload};
 use super::reports::{Place, place};
 use super::stage::{Chat, Member, id};
-use crate::harness::stopper::{Met, Stopper};
+use crate::harness::stopper::{Met, Stopper, WRITES};
 use crate::harness::{Setup, User, sized};
 use crate::tests;
 
@@ -32,6 +32,9 @@ tests! { chat_erasure:
     removed_picture_is_gone,
     #[long] deleted_former_founder_leaves_the_picture_of_the_community,
     deleted_user_gets_no_notification_and_no_feed,
+    user_who_is_deleted_while_joining_becomes_no_member,
+    #[long] user_is_deleted_after_a_community_that_is_being_deleted,
+    files_that_a_stopped_update_has_left_are_removed,
 }
 
 /// Longer than the lease of a worker that has died, and than any wait of the job.
@@ -379,5 +382,58 @@ async fn removed_picture_is_gone() {
         chat.ann.user.patch(&path, json!({ "avatarURL": null })).await.is(200);
         chat.visitor.get(ready.text("large")).await.refused(404, "not-found");
     }
+    assert_eq!(objects(&chat.cairn, "pictures"), Vec::<String>::new());
+}
+
+async fn user_who_is_deleted_while_joining_becomes_no_member() {
+    let chat = Chat::without_stream_readers().await;
+    let community = chat.bob.creates_community().await;
+    let path = format!("/chat/communities/{community}");
+    let (stopper, join) = chat.held(WRITES, Method::PUT, &format!("{path}/members/me"), None).await;
+    chat.ann.user.call(Method::DELETE, "/chat/me").await.is(202);
+    stopper.resume();
+    assert_eq!(join.await.unwrap(), 403);
+    assert_eq!(chat.bob.user.get(&path).await.is(200)["numMembers"], 1);
+}
+
+/// The deletion of a community takes away its members last. This one is marked only, so that it takes as long as the test
+/// wants.
+async fn user_is_deleted_after_a_community_that_is_being_deleted() {
+    let chat = Chat::without_search().await;
+    let (other, deleted) = (chat.bob.creates_community().await, chat.bob.creates_community().await);
+    for community in [&other, &deleted] {
+        chat.ann.joins_community(community).await.is(201);
+    }
+    let communities = chat.cairn.table_of(&schema::COMMUNITIES);
+    let pk = format!("COMMUNITY#{deleted}");
+    let mut community = communities.get(&pk, &pk).await.unwrap();
+    community.insert("DeletingAt".to_owned(), table::item::text("2026-01-01T00:00:00.000Z"));
+    communities.put(community).await;
+    let accepted = chat.ann.user.call(Method::DELETE, "/chat/me").await.is(202);
+    for _ in 0..120 {
+        chat.cairn.clock.advance(Duration::from_secs(6));
+        let _ = chat.cairn.event("chat", RUN_JOBS, &json!({})).await;
+    }
+    assert_eq!(chat.bob.user.get(&format!("/chat/communities/{other}")).await.is(200)["numMembers"], 1);
+    assert_eq!(chat.ann.user.get(accepted.header("location")).await.is(200)["status"], "running");
+    communities.delete(&pk, &format!("USER#{}", chat.ann.id)).await;
+    succeeded(&chat, &chat.ann.user, accepted.header("location"), &[RUN_JOBS]).await;
+}
+
+async fn files_that_a_stopped_update_has_left_are_removed() {
+    let chat = Chat::without_search().await;
+    let community = chat.ann.creates_community().await;
+    let of_community = json!({ "kind": "communityAvatar", "communityId": community });
+    for new in [json!({ "kind": "avatar" }), of_community] {
+        assert_eq!(upload(&chat.ann.user, new, &png(40, 40, [1, 2, 3, 255])).await["status"], "ready");
+    }
+    let (user, community) = (format!("USER#{}", chat.ann.id), format!("COMMUNITY#{community}"));
+    for (table, pk, sk) in [(&schema::USERS, &user, ""), (&schema::COMMUNITIES, &community, community.as_str())] {
+        let table = chat.cairn.table_of(table);
+        let mut item = table.get(pk, sk).await.unwrap();
+        item.remove("AvatarURL").unwrap();
+        table.put(item).await;
+    }
+    chat.cairn.caught_up().await;
     assert_eq!(objects(&chat.cairn, "pictures"), Vec::<String>::new());
 }

@@ -27,6 +27,7 @@ use crate::tests;
 tests! { chat_export:
     #[long] export_has_every_row_that_names_the_person,
     export_does_not_tell_who_has_reported_the_person,
+    export_leaves_out_the_message_that_the_person_has_reported,
     export_has_nothing_of_other_members,
     export_is_seen_by_its_person_only,
     banned_person_gets_no_link_to_an_export,
@@ -165,6 +166,20 @@ async fn export_does_not_tell_who_has_reported_the_person() {
     assert_eq!(named, Vec::<String>::new());
     let removed: Vec<&Value> = lines.iter().filter(|line| line["item"]["Action"] == "removeMember").collect();
     assert!(removed.len() == 1 && removed[0]["item"].get("ActorId").is_none(), "{removed:?}");
+}
+
+async fn export_leaves_out_the_message_that_the_person_has_reported() {
+    let chat = Chat::new().await;
+    let path = private_chat(&chat.ann, &chat.bob).await;
+    let message = send(&chat.ann.user, &path, "taken back").await;
+    let report = json!({
+        "kind": "message", "targetId": message.text("id"), "chat": chat_of(&path).to_string(), "reason": "abuse",
+    });
+    chat.bob.user.post("/chat/reports", report).await.is(201);
+    let lines = lines(&export(&chat.bob).await).await;
+    assert!(lines.iter().any(|line| line["item"]["ReporterId"] == chat.bob.id.as_str()), "{lines:?}");
+    let quoting: Vec<&Value> = lines.iter().filter(|line| line.to_string().contains("taken back")).collect();
+    assert_eq!(quoting, Vec::<&Value>::new());
 }
 
 /// Returns the keys of the messages that others have sent.

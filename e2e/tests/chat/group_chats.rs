@@ -10,7 +10,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use table::item::number;
 
-use super::stage::{Chat, Member, names, subscription_to};
+use super::stage::{Chat, Member, names, subscription_to, without_stream_readers};
+use crate::harness::Setup;
 use crate::harness::stopper::WRITES;
 use crate::harness::table::{stored, text};
 use crate::tests;
@@ -35,6 +36,7 @@ tests! { chat_group_chats:
     texts_without_a_visible_character_are_refused,
     moderators_are_members_named_by_the_owner,
     own_group_chats_are_listed_with_what_is_new,
+    group_chats_above_their_rate_are_refused,
 }
 
 async fn owner_is_the_first_member() {
@@ -404,4 +406,13 @@ async fn own_group_chats_are_listed_with_what_is_new() {
     let rest = mine(&format!("?limit=1&cursor={}", page.next().unwrap())).await;
     assert_eq!((rest.each("name"), rest.next()), (vec![&json!("first")], None));
     chat.ann.user.get("/chat/me/groupchats?limit=26").await.faulty(&["limit"]);
+}
+
+async fn group_chats_above_their_rate_are_refused() {
+    let chat = Chat::with(without_stream_readers(Setup { limits: vec![("groupChats", 1)], ..Setup::of("chat") })).await;
+    let community = chat.ann.creates_community().await;
+    let list = format!("/chat/communities/{community}/groupchats");
+    chat.ann.user.post(&list, json!({ "name": "Bogs" })).await.is(201);
+    let refused = chat.ann.user.post(&list, json!({ "name": "Fens" })).await.refused(429, "too-many-requests");
+    assert!((1..=86_400).contains(&refused.header("retry-after").parse().unwrap()), "{}", refused.told());
 }

@@ -1,8 +1,14 @@
 //! The history of a chat: newest first, before, after and around a message or a time.
 
-use super::conversation::{both_kinds, ids, private_chat, react, send, write_messages};
+use ::chat::keys::message_key;
+use ::chat::names::UserId;
+use ::chat::schema;
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::conversation::{both_kinds, chat_of, ids, private_chat, react, send, write_messages};
 use super::stage::{Chat, names};
 use crate::harness::User;
+use crate::harness::table::text;
 use crate::tests;
 
 tests! { chat_history:
@@ -12,6 +18,7 @@ tests! { chat_history:
     page_before_a_message_has_older_ones_only,
     new_messages_do_not_disturb_the_pages_of_a_walk,
     history_shows_the_callers_own_reactions_and_the_names_of_people,
+    page_that_names_many_people_has_all_their_names,
     place_that_is_neither_a_message_nor_a_time_is_refused,
     cursor_of_another_chat_caller_or_query_is_refused,
 }
@@ -142,6 +149,41 @@ async fn history_shows_the_callers_own_reactions_and_the_names_of_people() {
         let page = chat.bob.user.get(&format!("{path}/messages")).await.is(200);
         assert!(page["people"].is_null());
     }
+}
+
+/// Each may have a picture elsewhere, with a long URL.
+async fn page_that_names_many_people_has_all_their_names() {
+    let chat = Chat::without_stream_readers().await;
+    let path = private_chat(&chat.ann, &chat.bob).await;
+    let ids = write_messages(&chat, &path, &chat.ann, (0..16).map(|number| 1_767_225_600_000 + number)).await;
+    let users = chat.cairn.table_of(&schema::USERS);
+    let ann = users.get(&format!("USER#{}", chat.ann.id), "").await.unwrap();
+    let others: Vec<UserId> = (1..=320).map(UserId::at).collect();
+    let named = |(number, id): (usize, &UserId)| {
+        let mut user = ann.clone();
+        let attributes = [
+            ("pk", format!("USER#{id}")),
+            ("Id", id.to_string()),
+            ("Username", format!("other{number}")),
+            ("AvatarURL", format!("https://example.org/{}", "a".repeat(2000))),
+        ];
+        user.extend(attributes.map(|(name, value)| (name.to_owned(), text(&value))));
+        user
+    };
+    users.put_all(others.iter().enumerate().map(named).collect()).await;
+    let messages = chat.cairn.table_of(&schema::PRIVATE_CHATS);
+    for (message, others) in ids.iter().zip(others.chunks(20)) {
+        let key = message_key(chat_of(&path), message.parse().unwrap());
+        let mut item = messages.get(&key.pk, key.sk.as_deref().unwrap()).await.unwrap();
+        let others = others.iter().map(UserId::to_string).collect();
+        item.insert("Mentions".to_owned(), AttributeValue::Ss(others));
+        messages.put(item).await;
+    }
+    let page = chat.bob.user.get(&format!("{path}/messages?include=people")).await.is(200);
+    let people = page["people"].as_array().unwrap();
+    assert!(people.iter().all(|person| person["username"].is_string()));
+    let pictures = people.iter().filter(|person| person["avatarURL"].is_string()).count();
+    assert_eq!((people.len(), (200..300).contains(&pictures)), (321, true), "{pictures}");
 }
 
 async fn place_that_is_neither_a_message_nor_a_time_is_refused() {

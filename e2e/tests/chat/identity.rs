@@ -483,6 +483,9 @@ async fn reset_code_sets_a_password_once() {
     let resets = format!("/chat/users/{}/password-resets", ann.id);
     bob.user.post(&resets, json!({})).await.refused(403, "forbidden");
     let code = admin.post(&resets, json!({})).await.is(201).text("code").to_owned();
+    let audit = admin.get("/chat/audit").await.is(200);
+    let entry = (&audit["items"][0]["action"], &audit["items"][0]["targetId"]);
+    assert_eq!(entry, (&json!("createPasswordReset"), &json!(ann.id)));
     let reset = |code: &str, password: &str| {
         cairn.visitor().post("/chat/password-resets", json!({ "code": code, "password": password }))
     };

@@ -36,6 +36,7 @@ pub enum AuditedAction {
     UnsetModerator,
     HandOver,
     SetRole,
+    CreatePasswordReset,
     SettleReport,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use table::AccessPattern;
 use utoipa::ToSchema;
-use web::{Context, Problem};
+use web::{Context, Problem, response_bytes};
 
 use crate::access::USERS;
 use crate::keys::UserKey;
@@ -15,6 +15,9 @@ use crate::users::User;
 
 /// The people of a list.
 pub const PEOPLE: AccessPattern = AccessPattern::new("people", &[USERS.batch_get()]);
+
+/// The bytes of the URLs of pictures in a response, which has at most 6 MB.
+const MAX_AVATARS: usize = 500_000;
 
 /// An addition to the items of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
@@ -34,6 +37,7 @@ pub struct PersonName {
     pub username: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Also absent from the rest of a long list, once its URLs have 500 KB.
     #[serde(rename = "avatarURL", skip_serializing_if = "Option::is_none")]
     pub avatar_url: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -63,6 +67,14 @@ pub async fn names(
         return Ok(Some(Vec::new()));
     }
     let found = cx.access().table(&PEOPLE, &schema::USERS).batch_get(&keys).await?;
-    let names = found.into_iter().flatten().map(|user| Ok(PersonName::from(user.read::<User>()?)));
+    let mut bytes = 0;
+    let names = found.into_iter().flatten().map(|user| {
+        let mut name = PersonName::from(user.read::<User>()?);
+        bytes += name.avatar_url.as_ref().map(response_bytes).transpose()?.unwrap_or(0);
+        if bytes > MAX_AVATARS {
+            name.avatar_url = None;
+        }
+        Ok(name)
+    });
     names.collect::<Result<_, Problem>>().map(Some)
 }

@@ -8,7 +8,7 @@ mod remove;
 mod scale;
 mod store;
 
-pub use remove::{REMOVE_PICTURES, REMOVE_UPLOADS, remove, remove_dropped, remove_upload};
+pub use remove::{REMOVE_PICTURES, REMOVE_UPLOADS, dropped, remove, remove_dropped, remove_upload};
 pub use store::{STORE_PICTURE, store_picture};
 
 use serde::{Deserialize, Serialize};

@@ -21,11 +21,11 @@ pub const NETWORK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
 /// The counters of limits.
 pub const COUNT: AccessPattern = AccessPattern::new("count", &[ON_LIVE.update(), ON_LIVE.put()]);
 
-/// Failed logins of one user, by username or address, or for one unknown login, from one network. A login counts as failed
-/// until its password proves right.
+/// Failed logins with one username or address, whether it is known or not, from one network. A login counts as failed until
+/// its password proves right.
 pub const LOGIN_FROM_NETWORK: Limit = Limit::new("logIn", 10, 900);
 
-/// Failed logins of one user or for one unknown login from all networks.
+/// Failed logins with one username or address from all networks.
 pub const LOGIN: Limit = Limit::new("logInAnywhere", 50, 900);
 
 /// Wrong current passwords of one user.
@@ -36,6 +36,9 @@ pub const REGISTRATIONS: Limit = Limit::new("register", 10, 3600);
 
 /// Communities that a user creates.
 pub const COMMUNITIES: Limit = Limit::new("communities", 10, 86_400);
+
+/// Group chats that a user creates.
+pub const GROUP_CHATS: Limit = Limit::new("groupChats", 50, 86_400);
 
 /// Requests to join group chats.
 pub const REQUESTS: Limit = Limit::new("requests", 20, 3600);
@@ -68,6 +71,7 @@ pub const ALL: &[Limit] = &[
     PASSWORDS,
     REGISTRATIONS,
     COMMUNITIES,
+    GROUP_CHATS,
     REQUESTS,
     TICKETS,
     SEARCHES,

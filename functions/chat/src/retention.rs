@@ -3,6 +3,8 @@
 //! The row of each group chat has the place up to which this is done, so a run that is stopped is continued by the next
 //! one, and no message is read twice.
 
+use std::collections::VecDeque;
+
 use futures::stream::{self, StreamExt, TryStreamExt};
 use table::{Access, AccessPattern, Action, Changes, Condition, EntityKey, Error, Page, Stored, item};
 use tokio::time::{Duration, Instant};
@@ -40,44 +42,69 @@ const CONCURRENCY: usize = 8;
 /// The time before the end of the function at which no further page is begun.
 const MARGIN: Duration = Duration::from_secs(20);
 
+/// The time of a community's turn.
+const TURN: Duration = Duration::from_secs(20);
+
 /// Returns the action that lists a community for the daily run. It is in the transaction that changes the days. The run
 /// takes a community without days off the list.
 pub fn list(community: CommunityId) -> Action {
     Action::update(&schema::COMMUNITIES, RetentionKey { community }, Changes::new()).or_absent()
 }
 
-/// The handler `applyRetention`.
+/// The handler `applyRetention`. The communities take turns, beginning with any of them, so that one with many old messages
+/// does not keep the others waiting.
 pub async fn apply_retention(event: Event) -> Result<bytes::Bytes, EventFailure> {
     let end = event.deadline.checked_sub(MARGIN).unwrap_or(event.deadline);
+    let mut waiting = listed(event.access()).await.map_err(EventFailure::new)?;
+    fastrand::shuffle(waiting.make_contiguous());
     let mut summary = RunSummary::default();
-    let mut after = None;
-    loop {
-        let listed = event.access().table(&RETENTION, &schema::COMMUNITIES).query("RETENTION").after(after);
-        let page = listed.page(PAGE).await.map_err(EventFailure::new)?;
-        for key in page.items.iter().filter_map(|row| RetentionKey::parse(&row.key)) {
-            if Instant::now() >= end {
-                return event.finish(summary);
+    while let Some(community) = waiting.pop_front().filter(|_| Instant::now() < end) {
+        let outcome = of_community(event.access(), community, end.min(Instant::now() + TURN)).await;
+        match &outcome {
+            Ok(Turn::Done) => {}
+            Ok(Turn::Over) => {
+                waiting.push_back(community);
+                continue;
             }
-            let outcome = of_community(event.access(), key.community, end).await;
-            if let Err(problem) = &outcome {
-                tracing::error!(community = %key.community, %problem, "retention failed; will retry on the next run");
-            }
-            summary.count(outcome.is_err());
+            Err(problem) => tracing::error!(%community, %problem, "retention failed; will retry on the next run"),
         }
+        summary.count(outcome.is_err());
+    }
+    event.finish(summary)
+}
+
+/// How a turn of a community has ended.
+enum Turn {
+    /// It has no more old messages.
+    Done,
+    /// It may have more.
+    Over,
+}
+
+/// Returns the communities that may keep messages for some days only.
+async fn listed(access: &Access) -> Result<VecDeque<CommunityId>, Error> {
+    let rows = access.table(&RETENTION, &schema::COMMUNITIES).query("RETENTION");
+    let (mut listed, mut after) = (VecDeque::new(), None);
+    loop {
+        let page = rows.clone().after(after).page(PAGE).await?;
+        listed.extend(page.items.iter().filter_map(|row| Some(RetentionKey::parse(&row.key)?.community)));
         after = page.next;
         if after.is_none() {
-            return event.finish(summary);
+            return Ok(listed);
         }
     }
 }
 
-async fn of_community(access: &Access, community: CommunityId, end: Instant) -> Result<(), Problem> {
+async fn of_community(access: &Access, community: CommunityId, end: Instant) -> Result<Turn, Problem> {
     let table = access.table(&RETENTION, &schema::COMMUNITIES);
     let stored = table.get_consistent(CommunityKey { community }).await?;
     let days = stored.map(|stored| stored.read::<Community>()).transpose()?.and_then(|found| found.retention_days);
-    let Some(days) = days else { return take_off_the_list(access, community).await };
+    let Some(days) = days else {
+        take_off_the_list(access, community).await?;
+        return Ok(Turn::Done);
+    };
     let oldest = Millisecond::now(&access.engines().clock).millis() - i64::from(days) * 24 * 60 * 60 * 1000;
-    let Some(oldest) = Millisecond::at(oldest) else { return Ok(()) };
+    let Some(oldest) = Millisecond::at(oldest) else { return Ok(Turn::Done) };
     let rows = table.query(CommunityKey { community }.key().pk).begins_with(GROUP_CHAT_PREFIX);
     let mut after = None;
     loop {
@@ -86,8 +113,11 @@ async fn of_community(access: &Access, community: CommunityId, end: Instant) -> 
             of_group_chat(access, row, oldest, end).await?;
         }
         after = page.next;
-        if after.is_none() || Instant::now() >= end {
-            return Ok(());
+        if Instant::now() >= end {
+            return Ok(Turn::Over);
+        }
+        if after.is_none() {
+            return Ok(Turn::Done);
         }
     }
 }

@@ -8,15 +8,16 @@ use super::{
     BANNED_HERE, CommunityMember, CommunityMemberView, CommunityUserPath, MEMBER, TOO_MANY_MEMBERSHIPS,
     count_membership, too_many_memberships,
 };
-use crate::access::{CALLER, COMMUNITIES};
-use crate::caller::{BANNED, SIGNED_IN};
+use crate::access::{CALLER, COMMUNITIES, USERS};
+use crate::caller::{BANNED, SIGNED_IN, deleted};
 use crate::keys::{BanKey, CommunityKey, CommunityMemberKey};
 use crate::names::Millisecond;
 use crate::schema;
+use crate::users::not_deleted;
 
 /// A new member of a community.
 const JOIN_COMMUNITY: AccessPattern =
-    AccessPattern::new("joinCommunity", &[COMMUNITIES.put(), COMMUNITIES.update(), COMMUNITIES.check()]);
+    AccessPattern::new("joinCommunity", &[COMMUNITIES.put(), COMMUNITIES.update(), COMMUNITIES.check(), USERS.check()]);
 
 pub fn route() -> Route {
     Route::put("joinCommunity", MEMBER, SIGNED_IN, join)
@@ -49,6 +50,7 @@ async fn join(cx: Context, Path(path): Path<CommunityUserPath>) -> Result<Joined
         // Every ban has this attribute.
         Action::check(&schema::COMMUNITIES, BanKey { community, user: me }).when(Condition::Absent("By")).or_absent(),
         count_membership(me),
+        not_deleted(me),
     ];
     let error = match cx.access().transact(&JOIN_COMMUNITY, &actions).await {
         Ok(rev) => {
@@ -58,6 +60,9 @@ async fn join(cx: Context, Path(path): Path<CommunityUserPath>) -> Result<Joined
         }
         Err(error) => error,
     };
+    if error.failed(4).is_some() {
+        return Err(deleted());
+    }
     if error.failed(0).is_some() {
         return Err(Problem::not_found());
     }

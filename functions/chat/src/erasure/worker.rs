@@ -13,11 +13,11 @@ use crate::communities::departure::mark;
 use crate::exports::REMOVE_EXPORT;
 use crate::jobs::{ChatJobs, Lease};
 use crate::keys::{
-    CommunityMemberKey, ExportKey, FeedHeadKey, GroupChatCountKey, MembershipCountKey, RequestGuardKey,
+    CommunityKey, CommunityMemberKey, ExportKey, FeedHeadKey, GroupChatCountKey, MembershipCountKey, RequestGuardKey,
     RequestOfChatKey, UnreadCountKey, user_partition,
 };
 use crate::live::feed::Feed;
-use crate::names::{Millisecond, UserId};
+use crate::names::{CommunityId, Millisecond, UserId};
 use crate::pictures::REMOVE_PICTURES;
 use crate::requests::ChatRequest;
 use crate::schema::{self, COMMUNITY_MEMBERS_INDEX, PRIVATE_CHAT_MEMBERS_INDEX};
@@ -47,8 +47,10 @@ enum Done {
     All(Vec<Action>),
     /// The part has more, after this position of its list.
     Some(Vec<Action>, Option<Position>),
-    /// Other jobs do the rest.
+    /// Jobs by which the user leaves communities do the rest.
     Waits(Vec<Action>),
+    /// The deletions of communities do the rest, however long they take.
+    WaitsForDeletions,
 }
 
 impl Worker<ChatJobs> for DeleteUser {
@@ -77,6 +79,7 @@ impl Worker<ChatJobs> for DeleteUser {
                 progress.waits += 1;
                 (actions, Then::Wait(WAIT))
             }
+            Done::WaitsForDeletions => (Vec::new(), Then::Wait(WAIT)),
             Done::All(actions) => (actions, progress.finish_part()),
         };
         Step::new(actions, &progress, Counts::default(), then)
@@ -118,6 +121,7 @@ impl Removal<'_> {
         Ok(if keys.is_empty() { Done::All(Vec::new()) } else { Done::Some(Vec::new(), None) })
     }
 
+    /// Leaves communities. One that is being deleted removes its members itself, after its group chats.
     async fn communities(&self) -> Result<Done, Problem> {
         let communities = self.access.table(&DELETE_USER, &schema::COMMUNITIES);
         let page = communities.query(user_partition(self.user)).index(COMMUNITY_MEMBERS_INDEX).page(LEAVINGS).await?;
@@ -125,13 +129,28 @@ impl Removal<'_> {
             return Ok(Done::All(Vec::new()));
         }
         let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
-        let mut actions = Vec::new();
+        let mut members = Vec::new();
         for stored in communities.batch_get_consistent(&keys).await?.into_iter().flatten() {
-            let member: CommunityMember = stored.read()?;
-            let Some(CommunityMemberKey { community, user }) = CommunityMemberKey::parse(&stored.key) else { continue };
+            if let Some(CommunityMemberKey { community, .. }) = CommunityMemberKey::parse(&stored.key) {
+                members.push((community, stored.read::<CommunityMember>()?));
+            }
+        }
+        let keys: Vec<Key> =
+            members.iter().map(|(community, _)| CommunityKey { community: *community }.key()).collect();
+        let found = communities.batch_get_consistent(&keys).await?;
+        let stay = members.iter().zip(found).filter_map(|(member, community)| {
+            let is_deleted = community.is_none_or(|community| community.item.contains_key("DeletingAt"));
+            (!is_deleted).then_some(member)
+        });
+        let stay: Vec<&(CommunityId, CommunityMember)> = stay.collect();
+        if stay.is_empty() && !members.is_empty() {
+            return Ok(Done::WaitsForDeletions);
+        }
+        let mut actions = Vec::new();
+        for (community, member) in stay {
             if member.leaving_at.is_none() {
                 let by = self.lease.job.created_by.clone();
-                actions.extend(mark(self.access, (community, user), by, Start::After(0))?.1);
+                actions.extend(mark(self.access, (*community, self.user), by, Start::After(0))?.1);
             }
         }
         Ok(Done::Waits(actions))

@@ -215,7 +215,7 @@ impl Exported<'_> {
         Ok(Page { lines, next })
     }
 
-    /// Writes a page of the reports that the user has made, without who has settled them.
+    /// Writes a page of the reports that the user has made, without who has settled them and what others have written.
     async fn reports(&self, walk: Walk, file: &mut Vec<u8>) -> Result<Page, Problem> {
         let communities = self.access.table(&EXPORT, &COMMUNITIES);
         let partition = format!("REPORTED#{}", self.user);
@@ -226,7 +226,7 @@ impl Exported<'_> {
             lines += 1;
             let reported: reports::Reported = stored.read()?;
             if let Some(report) = reports::load(self.access, &EXPORT, reported.report_id).await? {
-                write(file, &COMMUNITIES, &report, &["SettledBy", "PendingMeasures"])?;
+                write(file, &COMMUNITIES, &report, &["Evidence", "SettledBy", "PendingMeasures"])?;
                 lines += 1;
             }
         }

@@ -18,9 +18,10 @@ use crate::communities::authorization::{CommunityAccess, LOAD_COMMUNITY};
 use crate::communities::{CommunityPath, TOO_MANY_MEMBERSHIPS, check_member};
 use crate::keys::{CommunityKey, GroupChatKey, GroupChatMemberKey, GroupChatRowKey, chat_partition};
 use crate::names::GroupChatId;
-use crate::schema;
+use crate::rates::{COUNT, count};
 use crate::texts::optional_text_fault;
 use crate::users::not_deleted;
+use crate::{rates, schema};
 
 /// A new group chat with its owner as the first member.
 const CREATE_GROUP_CHAT: AccessPattern = AccessPattern::new(
@@ -68,7 +69,7 @@ impl Rules for NewGroupChat {
 pub fn route() -> Route {
     Route::post("createGroupChat", OF_COMMUNITY, SIGNED_IN, create)
         .summary("Create a group chat in a community; the caller is its owner and first member")
-        .patterns(&[&CALLER, &LOAD_COMMUNITY, &CREATE_GROUP_CHAT])
+        .patterns(&[&CALLER, &LOAD_COMMUNITY, &COUNT, &CREATE_GROUP_CHAT])
         .problems(&[
             problem::FORBIDDEN,
             BANNED,
@@ -76,6 +77,7 @@ pub fn route() -> Route {
             TOO_MANY_CHATS,
             TOO_MANY_MEMBERSHIPS,
             problem::CONFLICT,
+            problem::TOO_MANY_REQUESTS,
         ])
         .sample(Sample::new(SAMPLE_OF_COMMUNITY).body(r#"{"name":"Bryophytes","capacity":20,"private":true}"#))
 }
@@ -92,6 +94,7 @@ async fn create(
         return Ok(earlier);
     }
     let (community, user) = (path.community_id, access.me());
+    count(&cx, &rates::GROUP_CHATS, &[&user.to_string()]).await?;
     let id = GroupChatId::now(&cx.engines().clock);
     let (chat_key, created_at) = (chat_partition(id.into()), id.time().to_string());
     let chat = GroupChat {

@@ -13,7 +13,7 @@ use web::Record;
 
 use super::event::Event;
 use super::feed::Feed;
-use crate::names::{ChatId, GroupChatId, MessageId, NotificationId, PrivateChatId, SessionId, UserId};
+use crate::names::{ChatId, GroupChatId, MessageId, NotificationId, PictureId, PrivateChatId, SessionId, UserId};
 use crate::notifications::write::{MentionChange, NewNotification};
 use crate::schema::{CHAT_REQUESTS, COMMUNITIES, GROUP_CHATS, LIVE, NOTIFICATIONS, PRIVATE_CHATS, USERS};
 use crate::users::SessionsFrom;
@@ -45,6 +45,8 @@ pub enum Effect {
     CloseConnections { user: UserId, session: Option<SessionId> },
     /// The sessions of the user that are refused are deleted.
     EndSessions { user: UserId, from: SessionsFrom },
+    /// The files of a picture are deleted that a user or a community has no more.
+    RemovePicture(PictureId),
     /// A connection of the user was opened or has ended.
     Connections { user: UserId, change: ConnectionChange },
 }

@@ -32,6 +32,7 @@ use crate::notifications::write::{
     MentionChange, NOTIFY, NOTIFY_MENTION, NewNotification, Source, count_mention, notify, notify_mention,
 };
 use crate::notifications::{NotificationType, read_key, unread_key};
+use crate::pictures::{self, REMOVE_PICTURES};
 use crate::reading::UNREAD;
 use crate::schema::{GROUP_CHATS, NOTIFICATIONS, SYSTEM, TELL};
 use crate::sessions::end::{END_SESSIONS, end_refused};
@@ -62,6 +63,7 @@ pub fn handler() -> EventHandler {
         &CLOSE_CONNECTIONS,
         &END_SESSIONS,
         &DELETE_REACTIONS,
+        &REMOVE_PICTURES,
         &CONNECTIONS,
         &LAST_SEEN,
     ]);
@@ -215,7 +217,8 @@ impl Batch<'_> {
             | Effect::EndPresence { .. }
             | Effect::CloseConnections { .. }
             | Effect::EndSessions { .. }
-            | Effect::DeleteReactions { .. } => work.ends.push((index, effect)),
+            | Effect::DeleteReactions { .. }
+            | Effect::RemovePicture(_) => work.ends.push((index, effect)),
         }
         Ok(())
     }
@@ -293,7 +296,7 @@ impl Batch<'_> {
         Ok(chat.is_none_or(|chat| chat.deleting_at.is_some()))
     }
 
-    /// Ends subscriptions and connections, or deletes reactions. An operation has done so already unless it was stopped.
+    /// Ends subscriptions and connections, or deletes reactions and pictures. An operation has done so already unless it was stopped.
     async fn end(&self, effect: Effect) -> Result<(), Problem> {
         match effect {
             Effect::EndSubscriptions { user, chat } => match self.member(chat.into(), user).await? {
@@ -314,6 +317,7 @@ impl Batch<'_> {
             Effect::DeleteReactions { chat, message } => {
                 Ok(delete_reactions(self.access, &DELETE_REACTIONS, chat, message).await?)
             }
+            Effect::RemovePicture(picture) => Ok(pictures::remove(self.access, &REMOVE_PICTURES, picture).await?),
             _ => Ok(()),
         }
     }

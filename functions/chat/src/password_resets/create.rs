@@ -9,7 +9,8 @@ use utoipa::ToSchema;
 use web::{Context, Created, Path, Problem, Route, Sample, problem};
 
 use super::{LIFETIME, PasswordReset, key, password_of};
-use crate::access::{CALLER, LIVE};
+use crate::access::{CALLER, COMMUNITIES, LIVE};
+use crate::audit::{AuditedAction, Log, entry};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::issuer::require_own_login;
 use crate::keys::UserKey;
@@ -18,8 +19,8 @@ use crate::users::User;
 use crate::users::get::GET_USER;
 use crate::users::path::UserPath;
 
-/// A new code.
-const CREATE_RESET: AccessPattern = AccessPattern::new("createPasswordReset", &[LIVE.put()]);
+/// A new code, with its entry in the audit log.
+const CREATE_RESET: AccessPattern = AccessPattern::new("createPasswordReset", &[LIVE.put(), COMMUNITIES.put()]);
 
 /// A code that sets a password, once.
 #[derive(Serialize, ToSchema)]
@@ -39,7 +40,7 @@ pub fn route() -> Route {
 
 async fn create(cx: Context, Path(UserPath { user_id }): Path<UserPath>) -> Result<Created<ResetCode>, Problem> {
     require_own_login(&cx.engines().config)?;
-    Caller::admin(&cx).await?;
+    let admin = Caller::admin(&cx).await?;
     let user = user_id.id(&cx).await?;
     let stored = cx.access().table(&GET_USER, &schema::USERS).get_consistent(UserKey { user }).await?;
     let found: User = stored.ok_or_else(Problem::not_found)?.read()?;
@@ -51,8 +52,11 @@ async fn create(cx: Context, Path(UserPath { user_id }): Path<UserPath>) -> Resu
     let code = URL_SAFE_NO_PAD.encode(random);
     let expires = cx.engines().clock.seconds() + LIFETIME;
     let reset = PasswordReset { user_id: user, password: password_of(&found), expires };
-    let create = Action::create(&schema::LIVE, key(&code)?, &reset)?;
-    let rev = cx.access().write(&CREATE_RESET, create).await?;
+    let actions = [
+        Action::create(&schema::LIVE, key(&code)?, &reset)?,
+        entry(&cx.engines().clock, Log::Platform, admin.id, AuditedAction::CreatePasswordReset, user, "")?,
+    ];
+    let rev = cx.access().transact(&CREATE_RESET, &actions).await?;
     let expires_at = Timestamp::from_second(expires).map_err(Problem::internal)?;
     Ok(Created::new("/chat/password-resets", rev, &ResetCode { code, expires_at: format!("{expires_at:.3}") }))
 }

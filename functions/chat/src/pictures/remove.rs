@@ -32,18 +32,19 @@ pub async fn remove_upload(access: &Access, stored: &Stored) -> Result<(), Error
     if is_of_community { Ok(()) } else { remove(access, &REMOVE_UPLOADS, id).await }
 }
 
-/// Deletes the pictures at URLs that an owner had before a change and has no more. URLs of pictures that are stored
-/// elsewhere are left out.
+/// Deletes the pictures that an owner had before a change and has no more.
 pub async fn remove_dropped(
     access: &Access,
     before: [&Option<String>; 2],
     after: &[&Option<String>],
 ) -> Result<(), Error> {
-    for url in before {
-        let Some(url) = url.as_ref().filter(|_| !after.contains(&url)) else { continue };
-        if let Some(picture) = picture_at(url) {
-            remove(access, &REMOVE_PICTURES, picture).await?;
-        }
+    for picture in dropped(before, after) {
+        remove(access, &REMOVE_PICTURES, picture).await?;
     }
     Ok(())
+}
+
+/// Returns the pictures at URLs that an owner had before a change and has no more, except those that are stored elsewhere.
+pub fn dropped(before: [&Option<String>; 2], after: &[&Option<String>]) -> Vec<PictureId> {
+    before.into_iter().filter(|url| !after.contains(url)).flatten().filter_map(|url| picture_at(url)).collect()
 }

@@ -47,10 +47,9 @@ async fn log_in(cx: Context, Json(request): Json<LoginRequest>) -> Result<Create
     let login = request.login.to_lowercase();
     let network = cx.network(rates::NETWORK);
     let user = find(&cx, &login).await?;
-    // Username and address of a user count together.
-    let whom = user.as_ref().map_or_else(|| login.clone(), |user| user.id.to_string());
-    // The attempt counts before the password is checked, so that attempts at the same time count as well.
-    let limits = [(&rates::LOGIN_FROM_NETWORK, vec![whom.as_str(), &network]), (&rates::LOGIN, vec![whom.as_str()])];
+    // The attempt counts before the password is checked, so that attempts at the same time count as well. Username and
+    // address of a user count separately: if they counted together, attempts with one would show whose the other is.
+    let limits = [(&rates::LOGIN_FROM_NETWORK, vec![login.as_str(), &network]), (&rates::LOGIN, vec![login.as_str()])];
     for (limit, who) in &limits {
         rates::count_as(&cx, limit, who, TOO_MANY_ATTEMPTS).await?;
     }

@@ -13,6 +13,7 @@ use crate::live::feed::Feed;
 use crate::names::UserId;
 use crate::notifications::NotificationType;
 use crate::notifications::write::NewNotification;
+use crate::pictures::dropped;
 use crate::reports::ReportStatus;
 
 pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {
@@ -31,7 +32,9 @@ pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {
         };
         let promoted = new.moderators.difference(&old.moderators).copied().filter(|user| old.founder != *user);
         let target = format!("/chat/communities/{community}");
-        return Ok(promoted.map(|user| made_moderator(user, target.clone(), new.founder)).collect());
+        let made = promoted.map(|user| made_moderator(user, target.clone(), new.founder));
+        let (had, has) = ([&old.avatar_url, &old.cover_photo_url], [&new.avatar_url, &new.cover_photo_url]);
+        return Ok(made.chain(dropped(had, &has).into_iter().map(Effect::RemovePicture)).collect());
     }
     settled_report(record)
 }

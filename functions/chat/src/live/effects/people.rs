@@ -5,6 +5,7 @@ use web::Record;
 
 use super::{ConnectionChange, Effect};
 use crate::keys::{SessionKey, UserConnectionKey, UserKey};
+use crate::pictures::dropped;
 use crate::schema::USERS;
 use crate::users::User;
 
@@ -21,7 +22,9 @@ pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {
         // The end of each session closes its connections.
         let from = new.sessions_from.filter(|from| old.sessions_from.as_ref() != Some(from));
         let end = from.map(|from| Effect::EndSessions { user, from });
-        return Ok(close.into_iter().chain(end).collect());
+        let (had, has) = ([&old.avatar_url, &old.cover_photo_url], [&new.avatar_url, &new.cover_photo_url]);
+        let pictures = dropped(had, &has).into_iter().map(Effect::RemovePicture);
+        return Ok(close.into_iter().chain(end).chain(pictures).collect());
     }
     if let Some(SessionKey { user, session }) = SessionKey::parse(&record.key) {
         let ended = record.new.is_none();
