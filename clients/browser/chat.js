@@ -1,6 +1,7 @@
 // The web client of chat in two windows: two people talk, see each other's messages without reloading, react, report and
-// are notified, with the keyboard alone. It wants a running platform and the tokens of two people who are new to chat:
-// `npm run chat -- URL TOKEN TOKEN [FOLDER]`. With a folder, it keeps pictures of the windows in both colour schemes.
+// are notified, with the keyboard alone. A third person registers, copies the window and signs out. It wants a running
+// platform and the tokens of two people who are new to chat: `npm run chat -- URL TOKEN TOKEN [FOLDER]`. With a folder, it
+// keeps pictures of the windows in both colour schemes.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -88,6 +89,8 @@ try {
   assert.equal(shown, second, 'the text comes back as it was written')
   step('the answer is shown in the other window without a reload')
 
+  // The log would read a message again that is replaced.
+  const text = await message(ann, 'ferry').locator('.text').elementHandle()
   const actions = message(bob, 'ferry').getByRole('button', { name: /React to or report/ })
   await actions.focus()
   await bob.page.keyboard.press('Enter')
@@ -97,6 +100,7 @@ try {
   const reaction = (window) => message(window, 'ferry').getByRole('button', { name: '👍, 1 reaction' })
   await reaction(ann).waitFor({ timeout: 20_000 })
   assert.equal(await reaction(ann).getAttribute('aria-pressed'), 'false')
+  assert.ok(await text.evaluate((element) => element.isConnected), 'the text of the message was replaced')
   await bob.page.waitForFunction(() => document.querySelector('#messages [aria-pressed]')?.getAttribute('aria-pressed') === 'true')
   step('a reaction is shown in both windows, pressed for the one who reacted')
 
@@ -148,6 +152,7 @@ try {
     assert.equal(unnamed, 0, 'something has no name')
   }
   const tree = await ann.page.locator('body').ariaSnapshot()
+  assert.match(tree, /log "Messages":\s+- list:\s+- listitem/)
   for (const part of ['banner', 'main', 'navigation "Conversations"', 'log "Messages"', 'textbox "Message"', 'button "Send"']) {
     assert.ok(tree.includes(part), `${part} is missing in\n${tree}`)
   }
@@ -155,9 +160,32 @@ try {
 
   await bob.page.getByRole('button', { name: /^Notifications/ }).focus()
   await bob.page.keyboard.press('Enter')
-  await bob.page.getByRole('dialog', { name: 'Notifications' }).waitFor()
+  const notifications = bob.page.getByRole('dialog', { name: 'Notifications' })
+  const unread = notifications.getByRole('button', { name: 'Mark as read' })
+  await unread.waitFor({ timeout: 20_000 })
   await picture(bob.page, 'notifications')
+  await unread.focus()
+  await bob.page.keyboard.press('Enter')
+  await unread.waitFor({ state: 'detached' })
+  await notifications.locator('button:focus').waitFor()
   await bob.page.keyboard.press('Escape')
+  step('the focus stays among the notifications when one is read')
+
+  // With three messages on a page, the first two are on the last page.
+  await bob.page.route(/\/messages\?limit=50/, (route) =>
+    route.continue({ url: route.request().url().replace('limit=50', 'limit=3') }),
+  )
+  await bob.page.reload()
+  await bob.page.getByRole('navigation', { name: 'Conversations' }).getByRole('listitem').getByRole('button').focus()
+  await bob.page.keyboard.press('Enter')
+  await bob.page.locator('#content-field:focus').waitFor()
+  const older = bob.page.getByRole('button', { name: 'Load older messages' })
+  await older.focus()
+  await bob.page.keyboard.press('Enter')
+  await bob.page.locator('#messages li:focus').filter({ hasText: first }).waitFor()
+  assert.ok(await older.isHidden())
+  step('the focus is on the first message when no older ones are left')
+
   await picture(ann.page, 'conversation')
   await ann.page.setViewportSize({ width: 390, height: 800 })
   await picture(ann.page, 'narrow')
@@ -191,6 +219,46 @@ try {
     assert.ok(!left.includes(text), `the page still has ${text}`)
   }
   step('nothing of the conversation is in the page after signing out')
+
+  // Without the collection of problems: a refused token is one.
+  const carol = await context.newPage()
+  carol.on('pageerror', (error) => assert.fail(error.stack))
+  await carol.goto(`${platform}/chat/app`)
+  const username = `window${Date.now()}`
+  const fields = { username, name: 'Third Person', email: `${username}@example.org`, password: 'moss on windows' }
+  for (const [name, value] of Object.entries(fields)) await carol.locator(`#register [name=${name}]`).fill(value)
+  await carol.keyboard.press('Enter')
+  const account = carol.locator('#me').filter({ hasText: username })
+  await account.waitFor()
+  const session = () => JSON.parse(sessionStorage.getItem('session'))
+  const { refreshToken } = await carol.evaluate(session)
+
+  // The window has a copy of the storage, as a duplicated tab has.
+  const [copy] = await Promise.all([context.waitForEvent('page'), carol.evaluate(() => void window.open('/chat/app'))])
+  await copy.getByRole('alert').filter({ hasText: 'This tab is a copy' }).waitFor()
+  await copy.getByRole('button', { name: 'Log in' }).waitFor()
+  assert.equal(await copy.evaluate(session), null)
+  await carol.reload()
+  await account.waitFor()
+  assert.equal((await carol.evaluate(session)).refreshToken, refreshToken)
+  await copy.close()
+  step('a copied window asks to log in, and the first one stays signed in')
+
+  const current = '**/chat/me/sessions/current'
+  // Ten minutes later, the access token is refused.
+  const expire = (route) => route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer expired' } })
+  await carol.route(current, expire, { times: 1 })
+  const statuses = []
+  carol.on('response', (response) => response.request().method() === 'DELETE' && statuses.push(response.status()))
+  const ended = carol.waitForResponse((response) => response.request().method() === 'DELETE' && response.ok())
+  await carol.getByRole('button', { name: 'Sign out' }).focus()
+  await carol.keyboard.press('Enter')
+  await carol.getByRole('button', { name: 'Log in' }).waitFor()
+  await ended
+  assert.deepEqual(statuses, [401, 204])
+  const refreshed = await context.request.post(`${platform}/chat/sessions/refresh`, { data: { refreshToken } })
+  assert.equal(refreshed.status(), 401, 'the session has not ended')
+  step('signing out with an expired access token ends the session')
   assert.deepEqual(problems, [], 'the browser has complained')
 } finally {
   await browser.close()

@@ -68,6 +68,41 @@ function keep(tokens) {
   stored.setItem('session', JSON.stringify(tokens))
 }
 
+/**
+ * Reserves the session for this tab as long as it is open. Returns false in a duplicated tab, which has a copy of the
+ * storage: two tabs that refresh with one token look like a theft, and both would be signed out.
+ */
+async function reserve({ sessionId }) {
+  // The tokens of other issuers have no session here. Locks need TLS or localhost.
+  if (!sessionId || !navigator.locks) return true
+  return new Promise((resolve) => {
+    // When a tab is reloaded, the lock of the page before may be released a little later.
+    const signal = AbortSignal.timeout(1_000)
+    const hold = () => {
+      resolve(true)
+      return new Promise(() => {})
+    }
+    navigator.locks.request(`session ${sessionId}`, { signal }, hold).catch(() => resolve(false))
+  })
+}
+
+/** Ends a session that the page no longer uses. Its access token may have expired. */
+async function endSession({ accessToken, refreshToken }) {
+  const end = (token) => send('DELETE', '/chat/me/sessions/current', undefined, {}, token)
+  try {
+    await end(accessToken)
+  } catch (error) {
+    if (error.status !== 401) throw error
+    const tokens = await send('POST', '/chat/sessions/refresh', { refreshToken }, {}, null)
+    await end(tokens.accessToken)
+  }
+}
+
+function showError(text) {
+  element('error').textContent = text
+  element('error').hidden = false
+}
+
 /** Runs an action of the user, and shows why it failed. */
 async function attempt(action) {
   element('error').hidden = true
@@ -75,8 +110,7 @@ async function attempt(action) {
     return await action()
   } catch (error) {
     const faults = (error.errors ?? []).map((fault) => `${fault.pointer ?? fault.parameter ?? ''} ${fault.detail}`)
-    element('error').textContent = faults.length > 0 ? faults.join('; ') : error.message
-    element('error').hidden = false
+    showError(faults.length > 0 ? faults.join('; ') : error.message)
     if (error.status === 401 && me) signOut()
     return undefined
   }
@@ -97,21 +131,25 @@ function formOf(id, action) {
 
 formOf('log-in', async (fields) => {
   session = null
-  keep(await send('POST', '/chat/sessions', fields))
-  await signIn()
+  await logIn(fields)
 })
 
 formOf('register', async ({ username, name, email, password }) => {
   session = null
   await send('POST', '/chat/users', { username, name, email, password })
-  keep(await send('POST', '/chat/sessions', { login: username, password }))
-  await signIn()
+  await logIn({ login: username, password })
 })
 
 formOf('use-token', async ({ token }) => {
   keep({ accessToken: token.trim() })
   await signIn()
 })
+
+async function logIn(credentials) {
+  keep(await send('POST', '/chat/sessions', credentials))
+  await reserve(session)
+  await signIn()
+}
 
 async function signIn() {
   me = await request('GET', '/chat/me')
@@ -123,7 +161,6 @@ async function signIn() {
 }
 
 function signOut() {
-  if (session?.refreshToken) send('DELETE', '/chat/me/sessions/current').catch(() => {})
   live.stop()
   stored.removeItem('session')
   session = me = chosen = null
@@ -148,7 +185,11 @@ function show(isSignedIn) {
   element('conversation').hidden = open === null
 }
 
-element('sign-out').addEventListener('click', signOut)
+element('sign-out').addEventListener('click', () => {
+  // The page does not wait for the answer: it is signed out even without a network.
+  if (session?.refreshToken) endSession(session).catch(() => {})
+  signOut()
+})
 
 // Conversations
 
@@ -289,8 +330,6 @@ async function poll() {
 /** Shows loaded messages of the open conversation. */
 async function showLoaded(loaded) {
   open.sent.clear()
-  // The log would read all of them aloud.
-  element('messages').setAttribute('aria-busy', 'true')
   for (const message of loaded) merge(message)
   // A poll finds what was edited or deleted without an event.
   const chat = chats.get(open.key)
@@ -299,9 +338,15 @@ async function showLoaded(loaded) {
     chat.lastMessage = last
     drawChats()
   }
-  drawMessages()
-  element('messages').removeAttribute('aria-busy')
+  drawLoaded()
   await markRead()
+}
+
+/** Draws loaded messages. The log would read all of them aloud. */
+function drawLoaded() {
+  element('log').setAttribute('aria-busy', 'true')
+  drawMessages()
+  element('log').removeAttribute('aria-busy')
 }
 
 element('older').addEventListener('click', () =>
@@ -313,7 +358,7 @@ element('older').addEventListener('click', () =>
     if (open?.key !== key || open.older !== older) return
     open.older = page.nextCursor ?? null
     for (const message of page.items) merge(message)
-    drawMessages()
+    drawLoaded()
   }),
 )
 
@@ -348,20 +393,29 @@ function drawMessages() {
     const form = JSON.stringify(message)
     let row = rows.get(id)
     rows.delete(id)
-    if (!row) row = make('li')
+    if (!row) row = make('li', { tabIndex: -1 })
     if (row.dataset.form !== form) {
       row.dataset.id = id
       row.dataset.form = form
       row.className = message.senderId === me.id ? 'own' : ''
-      const focused = row.contains(document.activeElement) ? document.activeElement.dataset.kind ?? '' : null
-      row.replaceChildren(...contentOf(message))
-      if (focused !== null) (row.querySelector(`[data-kind="${focused}"]`) ?? row.querySelector('button'))?.focus()
+      const focused = row.contains(document.activeElement) ? document.activeElement.dataset.kind : null
+      // What is equal stays: the log would read it aloud again.
+      contentOf(message).forEach((part, at) => {
+        const present = row.children[at]
+        if (!present) row.append(part)
+        else if (!present.isEqualNode(part)) present.replaceWith(part)
+      })
+      if (focused) (row.querySelector(`[data-kind="${focused}"]`) ?? row.querySelector('button') ?? row).focus()
     }
     if (list.children[at] !== row) list.insertBefore(row, list.children[at] ?? null)
   })
   for (const row of rows.values()) row.remove()
-  element('older').hidden = !open.older
+  const older = element('older')
+  const isLeft = !open.older && document.activeElement === older
+  older.hidden = !open.older
   if (isAtEnd) scroller.scrollTop = scroller.scrollHeight
+  // The focus would be lost with the button.
+  if (isLeft) list.firstElementChild?.focus()
 }
 
 function contentOf(message) {
@@ -371,8 +425,10 @@ function contentOf(message) {
   time.dateTime = message.createdAt
   head.append(time)
   if (message.edited) head.append(make('span', { textContent: 'edited' }))
-  if (message.deletedAt) return [head, make('p', { className: 'text gone', textContent: 'This message was deleted.' })]
   const tools = make('div', { className: 'tools' })
+  // A count alone does not say which message it belongs to.
+  tools.setAttribute('aria-live', 'off')
+  if (message.deletedAt) return [head, make('p', { className: 'text gone', textContent: 'This message was deleted.' }), tools]
   for (const [kind, count] of Object.entries(message.reactions ?? {})) {
     const isOn = message.myReactions.includes(kind)
     const button = make('button', { type: 'button', textContent: `${kind} ${count}` })
@@ -491,12 +547,17 @@ function drawNotifications() {
   const unread = all.filter((notification) => !notification.read).length
   element('unread-count').textContent = `${unread}${hasMoreUnread ? '+' : ''} unread`
   element('unread-count').hidden = unread === 0 && !hasMoreUnread
+  const list = element('notification-list')
+  const buttons = () => [...list.querySelectorAll('button')]
+  const focused = document.activeElement
+  const place = buttons().indexOf(focused)
   const rows = all.map((notification) => {
     const row = make('li', { className: notification.read ? '' : 'unread' })
     row.append(make('p', { textContent: notification.message }))
     const chat = chatOf(notification.target)
     if (chat) {
       const button = make('button', { type: 'button', textContent: 'Open' })
+      button.dataset.action = `open ${notification.id}`
       button.addEventListener('click', () => {
         element('notifications').close()
         attempt(() => openChat(chat))
@@ -505,6 +566,7 @@ function drawNotifications() {
     }
     if (!notification.read) {
       const button = make('button', { type: 'button', textContent: 'Mark as read' })
+      button.dataset.action = `read ${notification.id}`
       button.addEventListener('click', () =>
         attempt(async () => {
           const changed = await request('PATCH', `/chat/me/notifications/${notification.id}`, { read: true })
@@ -516,8 +578,13 @@ function drawNotifications() {
     }
     return row
   })
-  element('notification-list').replaceChildren(...rows)
+  list.replaceChildren(...rows)
   element('no-notifications').hidden = rows.length > 0
+  if (place === -1) return
+  // In place of a button that is gone, the next one gets the focus.
+  const same = buttons().find((button) => button.dataset.action === focused.dataset.action)
+  const next = same ?? buttons()[place] ?? element('read-all')
+  next.focus()
 }
 
 /** Returns the conversation of a target such as `/chat/groupchats/{id}/messages/{id}`. */
@@ -634,5 +701,10 @@ function announce(text) {
   element('announcement').textContent = text
 }
 
+if (session && !(await reserve(session))) {
+  stored.removeItem('session')
+  session = null
+  showError('This tab is a copy of another one, which stays signed in. Two tabs cannot share a session: log in here, too.')
+}
 show(false)
 if (session) attempt(signIn)
