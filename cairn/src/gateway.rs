@@ -1,10 +1,11 @@
 //! Requests of a command to the gateway of a platform or of a deployment, and to its links.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use local::Progress;
-use reqwest::{Client, RequestBuilder, StatusCode, header};
+use reqwest::{Client, RequestBuilder, StatusCode, Url, header};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use table::no_answer;
@@ -47,8 +48,10 @@ struct RequestFailure {
 
 impl Gateway {
     pub fn new(url: String, token: String) -> Result<Self, Failure> {
-        let client = Client::builder().connect_timeout(CONNECT_TIMEOUT).build().map_err(Failure::new)?;
-        Ok(Self { client, url, token })
+        let client = Client::builder().connect_timeout(CONNECT_TIMEOUT);
+        // A proxy does not reach this machine. It would only learn the token.
+        let client = if is_loopback(&url) { client.no_proxy() } else { client };
+        Ok(Self { client: client.build().map_err(Failure::new)?, url, token })
     }
 
     /// Sends JSON once, and returns the response.
@@ -78,6 +81,14 @@ impl Gateway {
     pub async fn follow<T: DeserializeOwned>(&self, link: &str, progress: &Progress) -> Result<T, Failure> {
         parse(&read_with_retries("S3", || self.client.get(link), progress).await?)
     }
+}
+
+/// Whether a URL leads to this machine.
+fn is_loopback(url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || host.ends_with(".localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 async fn read_with_retries(
@@ -179,6 +190,22 @@ mod tests {
         let RequestFailure { failure, retry } = send("S3", request).await.unwrap_err();
         assert_eq!(failure.to_string(), "The request to S3 failed: it does not respond (connection refused)");
         assert_eq!(retry, Some(RETRY));
+    }
+
+    #[test]
+    fn loopback_is_told_from_other_machines() {
+        for url in [
+            "http://127.0.0.1:8080",
+            "http://127.8.0.1",
+            "http://[::1]:80",
+            "http://LOCALHOST/x",
+            "https://a.localhost",
+        ] {
+            assert!(is_loopback(url), "{url}");
+        }
+        for url in ["https://localhost.example.org", "https://mylocalhost", "http://10.0.0.1:8080", "127.0.0.1", ""] {
+            assert!(!is_loopback(url), "{url}");
+        }
     }
 
     #[test]

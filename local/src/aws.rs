@@ -2,6 +2,7 @@
 
 use aws_sdk_dynamodb::error::DisplayErrorContext;
 use aws_sdk_dynamodbstreams::config::{BehaviorVersion, Credentials, Region};
+use aws_smithy_http_client::Builder;
 use table::Config;
 
 /// Creates a client for the streams of the configured DynamoDB.
@@ -13,7 +14,9 @@ pub fn streams(config: &Config) -> aws_sdk_dynamodbstreams::Client {
     let mut built = aws_sdk_dynamodbstreams::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new(config.region.clone()))
-        .credentials_provider(Credentials::new(id, secret, None, None, "configuration"));
+        .credentials_provider(Credentials::new(id, secret, None, None, "configuration"))
+        // Without a proxy that the environment names.
+        .http_client(Builder::new().build_http());
     built.set_endpoint_url(config.dynamodb.clone());
     aws_sdk_dynamodbstreams::Client::from_conf(built.build())
 }

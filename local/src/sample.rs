@@ -64,6 +64,8 @@ pub struct Refused {
 pub enum SampleError {
     #[error("reading the samples in this program failed: {0}")]
     Unreadable(String),
+    #[error("creating the client failed: {0}")]
+    Client(String),
     #[error("the gateway did not answer `{request}`: {reason}")]
     Gateway { request: String, reason: String },
     #[error("the gateway answered `{request}` with {status}: {body}")]

@@ -102,7 +102,9 @@ async fn start_osmem(tools: &Tools, cache: &Cache, state: &State, progress: &Pro
 
 async fn existing(url: &str, timeout: Duration, progress: &Progress) -> Result<Search, StartError> {
     progress.started(CONNECTING);
-    let ask = async || reqwest::Client::builder().timeout(timeout).build()?.get(url).send().await?.error_for_status();
+    // Like the platform's client of search, which uses no proxy either.
+    let client = || reqwest::Client::builder().timeout(timeout).no_proxy().build();
+    let ask = async || client()?.get(url).send().await?.error_for_status();
     let answer = ask().await.map_err(|error| {
         let reason = if error.is_timeout() { format!("no response in {timeout:?}") } else { error.to_string() };
         StartError::new(

@@ -15,7 +15,8 @@ const MAX_ATTEMPTS: u32 = 10;
 /// The gateway and the token of a load.
 #[derive(Clone, Debug)]
 pub struct Target {
-    client: Client,
+    /// The client, or why it could not be created.
+    client: Result<Client, String>,
     gateway: String,
     token: String,
 }
@@ -46,7 +47,13 @@ pub(super) struct Answer {
 
 impl Target {
     pub fn new(gateway: &str, token: &str) -> Self {
-        Self { client: Client::new(), gateway: gateway.to_owned(), token: token.to_owned() }
+        // The gateway is on this machine, which a proxy does not reach. It would only learn the token.
+        let client = Client::builder().no_proxy().build().map_err(|error| error.to_string());
+        Self { client, gateway: gateway.to_owned(), token: token.to_owned() }
+    }
+
+    fn client(&self) -> Result<&Client, SampleError> {
+        self.client.as_ref().map_err(|reason| SampleError::Client(reason.clone()))
     }
 
     /// Returns the target of somebody else.
@@ -177,7 +184,7 @@ impl Target {
             request: "PUT of a file".to_owned(),
             reason: error.to_string(),
         };
-        let mut request = self.client.put(link).body(file);
+        let mut request = self.client()?.put(link).body(file);
         // The client sets the length itself.
         for (name, value) in headers.filter(|(name, _)| !name.eq_ignore_ascii_case("content-length")) {
             request = request.header(name, value);
@@ -201,7 +208,8 @@ impl Target {
     ) -> Result<Answer, SampleError> {
         let named = format!("{method} {path}");
         let silent = |error: reqwest::Error| SampleError::Gateway { request: named.clone(), reason: error.to_string() };
-        let mut request = self.client.request(method.clone(), format!("{}{path}", self.gateway));
+        let client = self.client()?;
+        let mut request = client.request(method.clone(), format!("{}{path}", self.gateway));
         request = request.bearer_auth(&self.token);
         if !body.is_empty() {
             request = request.header(header::CONTENT_TYPE, "application/json").body(body);
@@ -215,7 +223,7 @@ impl Target {
             let Some(again) = request.try_clone() else {
                 return Err(SampleError::Unreadable(format!("{named} has a body that cannot be sent again")));
             };
-            let response = self.client.execute(again).await.map_err(silent)?;
+            let response = client.execute(again).await.map_err(silent)?;
             let status = response.status();
             let told = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
             let location = told(header::LOCATION).map(str::to_owned);
@@ -268,7 +276,7 @@ impl Answer {
         self.location.clone().ok_or_else(|| self.unexpected())
     }
 
-    fn member(&self, name: &str) -> Option<Value> {
+    pub(super) fn member(&self, name: &str) -> Option<Value> {
         serde_json::from_str::<Value>(&self.body).ok()?.get_mut(name).map(Value::take)
     }
 

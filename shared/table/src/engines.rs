@@ -10,6 +10,7 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_apigatewaymanagement::config::retry::RetryConfig;
 use aws_sdk_s3::config::{RequestChecksumCalculation, ResponseChecksumValidation};
+use aws_smithy_http_client::Builder;
 use aws_smithy_types::timeout::TimeoutConfig;
 use opensearch::OpenSearch;
 use opensearch::http::Url;
@@ -202,11 +203,14 @@ impl Engines {
     }
 
     fn aws(&self) -> SdkConfig {
-        SdkConfig::builder()
+        let config = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())
             .region(self.region())
-            .credentials_provider(self.credentials.clone())
-            .build()
+            .credentials_provider(self.credentials.clone());
+        // A proxy that the environment names does not lead to the engines of this machine.
+        let is_local = self.config.credentials.is_some();
+        let config = if is_local { config.http_client(Builder::new().build_http()) } else { config };
+        config.build()
     }
 
     fn region(&self) -> Region {
