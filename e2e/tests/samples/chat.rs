@@ -6,13 +6,17 @@ use local::Progress;
 use local::identity::Person;
 use local::sample::chat::{Plan, Words, load_this};
 use local::sample::{PEOPLE, Size};
+use reqwest::Method;
+use serde_json::json;
 
+use crate::chat::export::ended;
 use crate::harness::{Answer, Cairn, Setup, User};
 use crate::tests;
 
 tests! { samples_chat:
     #[long] second_load_creates_nothing_in_chat,
     #[long] changed_sample_chats_are_kept,
+    #[long] banned_people_and_deleted_communities_do_not_fail_a_load,
 }
 
 struct Stage {
@@ -83,4 +87,23 @@ async fn changed_sample_chats_are_kept() {
     let before = stage.ada.get(&messages).await.is(200);
     assert_eq!(stage.load().await.0, 0);
     assert_eq!(stage.ada.get(&messages).await.is(200).body, before.body);
+}
+
+async fn banned_people_and_deleted_communities_do_not_fail_a_load() {
+    let stage = Stage::new().await;
+    let all = stage.plan.count();
+    stage.load().await;
+    let communities = stage.mine("communities").await;
+    let person = Person { roles: &["chat-admin"], ..Person::new("root") };
+    let admin = stage.cairn.person("administrator", person).await;
+    admin.get("/chat/me").await.is(200);
+    let ban = format!("/chat/users/{}/ban", stage.mine("").await.text("id"));
+    admin.put(&ban, json!({ "reason": "spam" })).await.is(204);
+    assert_eq!(stage.load().await, (0, all));
+    admin.delete(&ban).await.is(204);
+    let community = format!("/chat/communities/{}", communities["items"][0]["id"].as_str().unwrap());
+    let deletion = admin.call(Method::DELETE, &community).await.is(202);
+    assert_eq!(ended(&admin, deletion.header("location")).await["status"], "succeeded");
+    admin.get(&community).await.refused(404, "not-found");
+    stage.load().await;
 }

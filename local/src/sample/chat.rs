@@ -1,7 +1,8 @@
 //! The sample of chat: made-up people who talk in communities and in private. Each person acts with an own token.
 //!
 //! A load leaves a completed community as users have changed it, and completes one whose load was interrupted: its last
-//! member joins when all else is there. Communities and chats are found by name. A message is sent once for the day for
+//! member joins when all else is there. People who were banned or deleted take no part in it. Communities and chats are
+//! found by name. A message is sent once for the day for
 //! which the platform keeps its `Idempotency-Key`, so a community that was interrupted earlier gets some of them again.
 
 mod plan;
@@ -41,7 +42,8 @@ struct Somebody {
 /// A load in progress.
 struct Load<'a> {
     words: &'a Words,
-    people: Vec<Somebody>,
+    /// None for a person who was banned or deleted.
+    people: Vec<Option<Somebody>>,
     progress: &'a Progress,
     total: u64,
     /// The numbers of created items, and of all that are done.
@@ -77,12 +79,13 @@ pub async fn load_this(
         let (first, made) = (&first, &made);
         async move {
             let target = first.with_token(tokens(&person.subject, &person.name)?);
-            let (somebody, is_new) = Somebody::find(target, person).await?;
+            let found = Somebody::find(target, person).await?;
+            let is_new = found.as_ref().is_some_and(|(_, is_new)| *is_new);
             made.fetch_add(u64::from(is_new), Ordering::Relaxed);
-            Ok::<_, SampleError>(somebody)
+            Ok::<_, SampleError>(found.map(|(somebody, _)| somebody))
         }
     });
-    let people: Vec<Somebody> = stream::iter(people).buffered(CONCURRENCY).try_collect().await?;
+    let people: Vec<Option<Somebody>> = stream::iter(people).buffered(CONCURRENCY).try_collect().await?;
     let done = AtomicU64::new(people.len() as u64);
     let load = Load { words, people, progress, total, made, done };
     let communities = plan.communities.iter().map(|community| load.community(community));
@@ -97,12 +100,17 @@ pub async fn load_this(
 }
 
 impl Somebody {
-    /// Finds or creates the user of a person. Returns it, and whether it has a profile only now.
-    async fn find(target: Target, person: &PlannedPerson) -> Result<(Self, bool), SampleError> {
-        let me = target.call(Method::GET, "/chat/me", String::new(), None).await?.expecting(&[StatusCode::OK])?;
+    /// Finds or creates the user of a person. Returns it, and whether it has a profile only now. None for a user who was
+    /// banned or deleted.
+    async fn find(target: Target, person: &PlannedPerson) -> Result<Option<(Self, bool)>, SampleError> {
+        let me = target.call(Method::GET, "/chat/me", String::new(), None).await?;
+        let me = me.expecting(&[StatusCode::OK, StatusCode::FORBIDDEN])?;
+        if me.status == StatusCode::FORBIDDEN {
+            return Ok(None);
+        }
         let text = |name: &str| me.text(name).ok_or_else(|| me.unexpected());
         let (id, username) = (text("id")?, text("username")?);
-        let is_new = me.text("bio").is_none();
+        let is_new = me.text("bio").is_none() && me.member("location").is_none_or(|place| place.is_null());
         if is_new {
             let mut location = json!({ "country": person.place.country, "city": person.place.city });
             if let (Some(state), Some(location)) = (person.place.state, location.as_object_mut()) {
@@ -111,22 +119,26 @@ impl Somebody {
             let profile = json!({ "bio": person.bio, "location": location }).to_string();
             target.call(Method::PATCH, "/chat/me", profile, None).await?.expecting(&[StatusCode::OK])?;
         }
-        Ok((Self { target, id, username }, is_new))
+        Ok(Some((Self { target, id, username }, is_new)))
     }
 
-    /// Returns the paths of a list's items by name.
-    async fn named(&self, list: &str, path: &str) -> Result<Vec<(String, String)>, SampleError> {
+    /// Returns the paths of a list's items by name. None if the list is gone.
+    async fn named(&self, list: &str, path: &str) -> Result<Option<Vec<(String, String)>>, SampleError> {
         let mut named = Vec::new();
         let mut page = format!("{list}?limit=100");
         loop {
             let answer = self.target.call(Method::GET, &page, String::new(), None).await?;
-            let (items, next) = answer.expecting(&[StatusCode::OK])?.page()?;
+            let answer = answer.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?;
+            if answer.status == StatusCode::NOT_FOUND {
+                return Ok(None);
+            }
+            let (items, next) = answer.page()?;
             let text = |item: &Value, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
             let entry = |item: &Value| Some((text(item, "name")?, format!("{path}/{}", text(item, "id")?)));
             named.extend(items.iter().filter_map(entry));
             match next {
                 Some(cursor) => page = format!("{list}?limit=100&cursor={cursor}"),
-                None => return Ok(named),
+                None => return Ok(Some(named)),
             }
         }
     }
@@ -143,8 +155,10 @@ impl Somebody {
 }
 
 impl Load<'_> {
-    fn somebody(&self, number: usize) -> Result<&Somebody, SampleError> {
-        self.people.get(number).ok_or_else(|| SampleError::unreadable(format!("person {number} is not planned")))
+    /// Returns a planned person, unless the user was banned or deleted.
+    fn somebody(&self, number: usize) -> Result<Option<&Somebody>, SampleError> {
+        let planned = self.people.get(number);
+        Ok(planned.ok_or_else(|| SampleError::unreadable(format!("person {number} is not planned")))?.as_ref())
     }
 
     fn done(&self, made: u64, done: u64) {
@@ -158,8 +172,12 @@ impl Load<'_> {
         let [founder, others @ .., last] = planned.members.as_slice() else {
             return Err(SampleError::unreadable("a community has too few members"));
         };
-        let (founder, last) = (self.somebody(*founder)?, self.somebody(*last)?);
-        let find = |named: Vec<(String, String)>| named.into_iter().find(|(name, _)| *name == planned.name);
+        let (Some(founder), Some(last)) = (self.somebody(*founder)?, self.somebody(*last)?) else {
+            self.done(0, planned.count());
+            return Ok(());
+        };
+        let find =
+            |named: Option<Vec<(String, String)>>| named.into_iter().flatten().find(|(name, _)| *name == planned.name);
         let mine = "/chat/me/communities";
         let list = "/chat/communities";
         if find(last.named(mine, list).await?).is_some() {
@@ -188,10 +206,14 @@ impl Load<'_> {
         };
         let path = community.as_str();
         let others = others.iter().map(|member| self.somebody(*member)).collect::<Result<Vec<_>, _>>()?;
-        let joins: Vec<_> = others.into_iter().map(|member| member.add(path, "me")).collect();
+        let joins: Vec<_> = others.into_iter().flatten().map(|member| member.add(path, "me")).collect();
         stream::iter(joins).buffer_unordered(CONCURRENCY).try_collect::<Vec<()>>().await?;
         let list = format!("{community}/groupchats");
-        let there = founder.named(&list, "/chat/groupchats").await?;
+        let Some(there) = founder.named(&list, "/chat/groupchats").await? else {
+            // The community was deleted.
+            self.done(0, planned.count().saturating_sub(1));
+            return Ok(());
+        };
         let chats: Vec<_> = planned.chats.iter().map(|chat| self.chat(founder, &list, &there, chat)).collect();
         stream::iter(chats).buffer_unordered(CHATS).try_collect::<Vec<()>>().await?;
         last.add(&community, "me").await
@@ -213,7 +235,7 @@ impl Load<'_> {
             None => self.create_chat(owner, list, planned).await?,
         };
         for member in planned.members.iter().skip(1) {
-            let member = self.somebody(*member)?;
+            let Some(member) = self.somebody(*member)? else { continue };
             match planned.private {
                 true => owner.add(&path, &member.id).await?,
                 false => member.add(&path, "me").await?,
@@ -233,7 +255,10 @@ impl Load<'_> {
     /// Completes a private chat. One that has messages is left as it is.
     async fn private_chat(&self, planned: &PlannedPrivateChat) -> Result<(), SampleError> {
         let [one, other] = planned.members;
-        let (one, other) = (self.somebody(one)?, self.somebody(other)?);
+        let (Some(one), Some(other)) = (self.somebody(one)?, self.somebody(other)?) else {
+            self.done(0, planned.count());
+            return Ok(());
+        };
         let new = json!({ "userId": other.id }).to_string();
         let started = one.target.call(Method::POST, "/chat/privatechats", new, None).await?;
         let started = started.expecting(&[StatusCode::CREATED, StatusCode::OK, StatusCode::UNPROCESSABLE_ENTITY])?;
@@ -263,8 +288,12 @@ impl Load<'_> {
     ) -> Result<(), SampleError> {
         let list = format!("{chat}/messages");
         for (at, message) in messages.enumerate() {
-            let sender = self.somebody(message.sender)?;
-            let mention = format!("@{}", self.somebody(message.mentioned)?.username);
+            let (Some(sender), Some(mentioned)) = (self.somebody(message.sender)?, self.somebody(message.mentioned)?)
+            else {
+                self.done(0, 1);
+                continue;
+            };
+            let mention = format!("@{}", mentioned.username);
             let body = json!({ "content": message.text.replace("{name}", &mention) }).to_string();
             // The key of a message is a UUID.
             let once = format!("{number:08x}-0000-4000-8000-{at:012x}");
@@ -279,8 +308,8 @@ impl Load<'_> {
             for (person, kind) in message.reactions {
                 let kind = utf8_percent_encode(kind, NON_ALPHANUMERIC);
                 let path = format!("{list}/{id}/reactions/{kind}");
-                let reacted: Answer =
-                    self.somebody(person)?.target.call(Method::PUT, &path, String::new(), None).await?;
+                let Some(person) = self.somebody(person)? else { continue };
+                let reacted: Answer = person.target.call(Method::PUT, &path, String::new(), None).await?;
                 reacted.expecting(&[
                     StatusCode::NO_CONTENT,
                     StatusCode::FORBIDDEN,
