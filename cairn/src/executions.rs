@@ -28,13 +28,18 @@ impl Executions {
         Ok(Self { client: Client::new(&config), machine })
     }
 
-    /// Returns the ARN of the execution that runs, or starts one with this input.
-    pub async fn running_or_new(&self, input: &Value) -> Result<String, Failure> {
+    /// Returns the ARN of the execution that runs.
+    pub async fn running(&self) -> Result<Option<String>, Failure> {
         let running = self.client.list_executions().state_machine_arn(&self.machine);
         let running = running.status_filter(ExecutionStatus::Running).max_results(1).send().await;
         let running = running.map_err(|error| self.failure(DisplayErrorContext(error)))?;
-        if let Some(execution) = running.executions.into_iter().next() {
-            return Ok(execution.execution_arn);
+        Ok(running.executions.into_iter().next().map(|execution| execution.execution_arn))
+    }
+
+    /// Returns the ARN of the execution that runs, or starts one with this input.
+    pub async fn running_or_new(&self, input: &Value) -> Result<String, Failure> {
+        if let Some(execution) = self.running().await? {
+            return Ok(execution);
         }
         let started = self.client.start_execution().state_machine_arn(&self.machine).input(input.to_string());
         let started = started.send().await.map_err(|error| self.failure(DisplayErrorContext(error)))?;

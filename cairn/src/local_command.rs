@@ -21,7 +21,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::failure::Failure;
 use crate::running::Running;
 use crate::sample_data::{self, SampleSize};
-use crate::show::Show;
+use crate::show::{Show, print_message};
 use crate::{StateFolder, exit, log, token};
 
 #[derive(Debug, Args)]
@@ -157,7 +157,7 @@ impl Local {
         if let Some(death) = death {
             return Err(Failure::new(death));
         }
-        eprintln!("Stopping after the requests in progress. Press Ctrl-C again to stop at once.");
+        print_message("Stopping after the requests in progress. Press Ctrl-C again to stop at once.");
         stop(platform, &mut signals).await.map(|()| ExitCode::SUCCESS)
     }
 

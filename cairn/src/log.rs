@@ -12,6 +12,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::writer::EitherWriter;
 
 use crate::failure::Failure;
+use crate::show::print_message;
 
 /// A log file that is created at the first line, after the platform has locked the state folder.
 struct LogFile {
@@ -41,7 +42,9 @@ impl LogFile {
         let folder = self.path.parent().map_or(Ok(()), std::fs::create_dir_all);
         folder
             .and_then(|()| log_file::create(&self.path))
-            .inspect_err(|error| eprintln!("Writing the log `{}` failed: {error}.", self.path.display()))
+            .inspect_err(|error| {
+                print_message(format_args!("Writing the log `{}` failed: {error}.", self.path.display()));
+            })
             .ok()
     }
 }

@@ -118,7 +118,7 @@ async fn main() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(failure) => {
-            eprintln!("{failure}");
+            show::print_message(failure);
             ExitCode::FAILURE
         }
     }

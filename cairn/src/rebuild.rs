@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use local::Progress;
+use local::{Progress, Served};
 use mirror::{Generation, Generations, Goal, Phase, Rebuild as Order, RebuildProgress, RepairedEntity};
 use serde_json::json;
+use table::Engines;
 
 use crate::executions::Executions;
 use crate::failure::Failure;
@@ -101,8 +102,8 @@ impl Command {
         match self {
             Self::Start(start) => start.run(progress, true).await,
             Self::Resume(start) => {
-                let (engines, served) = start.target.open().await?;
                 let order = start.order(false)?;
+                let (engines, served) = start.open().await?;
                 mirror::resume_rebuild(served.system, &engines, order).await.map_err(Failure::new)?;
                 start.run(progress, false).await
             }
@@ -167,17 +168,34 @@ impl Start {
         })
     }
 
+    /// Opens the system. If functions are to carry out the order, it fails unless the deployment has them.
+    async fn open(&self) -> Result<(Arc<Engines>, &'static Served), Failure> {
+        if !self.in_cloud {
+            return self.target.open().await;
+        }
+        let (engines, served, executions) = open_in_cloud(&self.target).await?;
+        executions.running().await?;
+        Ok((engines, served))
+    }
+
     async fn run(self, progress: &Progress, begins: bool) -> Result<String, Failure> {
         let order = self.order(begins)?;
         let Self { target, in_cloud, finish, keep_minutes, .. } = self;
-        let state = if in_cloud {
-            carry_out_in_cloud(&target, order, progress).await?
+        let carried_out = if in_cloud {
+            carry_out_in_cloud(&target, order, progress).await
         } else {
-            carry_out(&target, order, progress).await?
+            carry_out(&target, order, progress).await
         };
         if !finish {
-            return Ok(printed(&state, target.json));
+            return Ok(printed(&carried_out?, target.json));
         }
+        // Once the new index serves, the same command would begin another rebuild.
+        let state = carried_out.map_err(|failure| {
+            let name = &target.system;
+            Failure::new(format!(
+                "{failure}\nIf the new index serves, `cairn rebuild finish {name}` completes the rebuild."
+            ))
+        })?;
         if state.of(Phase::Kept).is_some() && keep_minutes > 0 {
             progress.note(format!("Both indexes are written for {keep_minutes} minutes."));
             tokio::time::sleep(Duration::from_secs(60 * keep_minutes)).await;
@@ -211,13 +229,19 @@ async fn carry_out(target: &Target, order: Order, progress: &Progress) -> Result
     })
 }
 
-/// Carries out an order by the functions of a deployment, as far as these can, and then the rest of it.
-async fn carry_out_in_cloud(target: &Target, order: Order, progress: &Progress) -> Result<Generations, Failure> {
+/// Opens a system of a deployment, with the executions of its functions.
+async fn open_in_cloud(target: &Target) -> Result<(Arc<Engines>, &'static Served, Executions), Failure> {
     if !running::is_deployment() {
         return Err(Failure::new("`--in-cloud` needs a deployment: set its variables as docs/deploying.md says."));
     }
     let (engines, served) = target.open().await?;
     let executions = Executions::of(served.system.name, &engines.config).await?;
+    Ok((engines, served, executions))
+}
+
+/// Carries out an order by the functions of a deployment, as far as these can, and then the rest of it.
+async fn carry_out_in_cloud(target: &Target, order: Order, progress: &Progress) -> Result<Generations, Failure> {
+    let (engines, served, executions) = open_in_cloud(target).await?;
     let rest = Order { begins: false, ..order };
     let state = mirror::generations(served.system, &engines).await.map_err(Failure::new)?;
     // No function may delete an index.

@@ -1,7 +1,8 @@
 //! Progress on standard error: bars in a terminal, plain lines elsewhere.
 
 use std::collections::HashMap;
-use std::io::IsTerminal;
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,9 +26,15 @@ struct Shown {
 /// The interval of progress lines if there are no bars.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
+/// Prints a line on standard error. If nothing reads it any more, the line is dropped: `eprintln!` would panic, and a
+/// platform would end without stopping, as when Ctrl-C kills `tee` first in `cargo local 2>&1 | tee log`.
+pub fn print_message(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 impl Show {
     pub fn new() -> Self {
-        let bars = std::io::stderr().is_terminal().then(MultiProgress::new);
+        let bars = io::stderr().is_terminal().then(MultiProgress::new);
         Self { bars, stages: Arc::default() }
     }
 
@@ -55,7 +62,7 @@ impl Show {
                     bar
                 });
                 if bar.is_none() {
-                    eprintln!("{stage} ...");
+                    print_message(format_args!("{stage} ..."));
                 }
                 let now = Instant::now();
                 stages.insert(stage, Shown { started: now, printed: now, bar });
@@ -73,7 +80,7 @@ impl Show {
                 } else if shown.printed.elapsed() >= LINE_INTERVAL {
                     shown.printed = Instant::now();
                     let of = total.map(|total| format!(" of {total}")).unwrap_or_default();
-                    eprintln!("{stage}: {done}{of}");
+                    print_message(format_args!("{stage}: {done}{of}"));
                 }
             }
             Event::Finished { stage, outcome } => {
@@ -93,7 +100,7 @@ impl Show {
             Some(bars) => {
                 let _ = bars.println(line);
             }
-            None => eprintln!("{line}"),
+            None => print_message(line),
         }
     }
 }

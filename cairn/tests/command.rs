@@ -23,7 +23,9 @@ mod tests {
         /// Returns its standard error after it has ended.
         fn stderr(&mut self) -> String {
             let mut said = String::new();
-            self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            if let Some(mut stderr) = self.child.stderr.take() {
+                stderr.read_to_string(&mut said).unwrap();
+            }
             said
         }
     }
@@ -43,7 +45,12 @@ mod tests {
     }
 
     fn start(command: &mut Command) -> Running {
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        until_ready(command.stderr(Stdio::piped()))
+    }
+
+    /// Starts a platform with this standard error, and waits until it is ready.
+    fn until_ready(command: &mut Command) -> Running {
+        let child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut running = Running { child, url: String::new(), said: Vec::new() };
         for line in BufReader::new(running.child.stdout.take().unwrap()).lines() {
             let line = line.unwrap();
@@ -175,6 +182,21 @@ mod tests {
         assert!(!folder.path().join(".cairn/running.json").exists());
     }
 
+    /// As Ctrl-C ends `cargo local 2>&1 | tee log`, when it kills `tee` first.
+    #[test]
+    fn local_stops_cleanly_when_nothing_reads_its_messages() {
+        let folder = tempfile::tempdir().unwrap();
+        let (reader, unread) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = cairn(folder.path(), &["local", "--port", "0", "--search", "osmem"]);
+        let mut running = until_ready(command.stderr(unread));
+        let [search] = children(running.child.id())[..] else { panic!("one engine runs as a process") };
+        signal("INT", running.child.id());
+        assert!(running.child.wait().unwrap().success());
+        assert!(!Path::new(&format!("/proc/{search}")).exists());
+        assert!(!folder.path().join(".cairn/running.json").exists());
+    }
+
     #[test]
     fn printed_command_creates_a_token_in_a_folder_with_a_space() {
         let folder = tempfile::tempdir().unwrap();
@@ -218,12 +240,17 @@ mod tests {
         assert_eq!(rebuild(folder.path(), &["status"]), phases(&[("1", "serving"), ("2", "published")]));
         // A refused order leaves the rebuild paused.
         rebuild(folder.path(), &["pause"]);
-        let refused = cairn(folder.path(), &["rebuild", "resume", "shelf", "--replace"]).output().unwrap();
-        let said = String::from_utf8(refused.stderr).unwrap();
-        assert!(refused.status.code() == Some(1) && said.contains("without `--replace`"), "{said}");
+        let refused = |arguments: &[&str], reason: &str| {
+            let output = cairn(folder.path(), &[&["rebuild"][..], arguments].concat()).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.code() == Some(1) && said.contains(reason), "{arguments:?}: {said}");
+        };
+        refused(&["resume", "shelf", "--replace"], "without `--replace`");
+        refused(&["resume", "shelf", "--in-cloud"], "`--in-cloud` needs a deployment");
         let (code, status) = ended(folder.path(), &["status", "shelf"]);
         assert!(code == Some(3) && status.contains("the rebuild is paused"), "{status}");
         assert_eq!(rebuild(folder.path(), &["resume"]), phases(&[("1", "kept"), ("2", "serving")]));
+        refused(&["start", "shelf", "--finish"], "`cairn rebuild finish shelf` completes the rebuild");
         assert_eq!(rebuild(folder.path(), &["rollback"]), phases(&[("1", "serving"), ("2", "kept")]));
         assert_eq!(rebuild(folder.path(), &["cancel"]), phases(&[("1", "serving")]));
         assert_eq!(rebuild(folder.path(), &["start", "--finish"]), phases(&[("3", "serving")]));
@@ -235,9 +262,7 @@ mod tests {
         let unread = unread.wait_with_output().unwrap();
         assert_eq!((unread.status.code(), String::from_utf8(unread.stderr).unwrap()), (Some(141), String::new()));
 
-        let refused = cairn(folder.path(), &["rebuild", "rollback", "shelf"]).output().unwrap();
-        let said = String::from_utf8(refused.stderr).unwrap();
-        assert!(refused.status.code() == Some(1) && said.contains("no old index is written any more"), "{said}");
+        refused(&["rollback", "shelf"], "no old index is written any more");
     }
 
     /// Runs a command. Returns its exit code and what it printed.
@@ -368,11 +393,30 @@ mod tests {
         }
     }
 
+    /// Adds a proxy that does not respond.
+    fn behind_proxy(mut command: Command) -> Command {
+        command.env("HTTP_PROXY", "http://127.0.0.1:1").env_remove("NO_PROXY").env_remove("no_proxy");
+        command
+    }
+
+    #[test]
+    fn import_into_a_local_platform_uses_no_proxy() {
+        let folder = tempfile::tempdir().unwrap();
+        let _running = osmem(folder.path());
+        let file = json!({ "type": "FeatureCollection", "features": [] });
+        std::fs::write(folder.path().join("trails.json"), file.to_string()).unwrap();
+        let arguments = ["import", "trails.json", "--collection", "missing", "--entity", "facility"];
+        let output = behind_proxy(cairn(folder.path(), &arguments)).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("The response of the gateway was 422"), "{said}");
+    }
+
     #[test]
     fn world_sample_loads_after_ready_and_stops_with_the_platform() {
         let folder = tempfile::tempdir().unwrap();
         let arguments = ["local", "--sample=world", "--port", "0", "--search", "osmem"];
-        let mut running = start(&mut cairn(folder.path(), &arguments));
+        // The sample is sent to the gateway without the proxy.
+        let mut running = start(&mut behind_proxy(cairn(folder.path(), &arguments)));
         let countries = || get(&running.url, "/parks/geozones/countries");
         until("no country was loaded", Duration::from_secs(60), || countries().contains(r#""displayName""#));
         let nightly = std::env::var("CAIRN_TIER").is_ok_and(|tier| tier == "nightly");

@@ -39,40 +39,53 @@ impl Tools {
     }
 }
 
-/// The folder of installed engines.
+/// The folder of installed engines, or none if the environment names none.
 #[derive(Clone, Debug)]
-pub struct Cache(PathBuf);
+pub struct Cache(Option<PathBuf>);
 
 impl Cache {
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self(folder.into())
+        Self(Some(folder.into()))
     }
 
-    /// Returns `CAIRN_CACHE`, or else `cairn` in the user's cache folder.
+    /// Returns `CAIRN_CACHE`, or else `cairn` in the user's cache folder. The folder of temporary files would not do:
+    /// another user could put a program there under the name of an engine.
     pub fn from_env() -> Self {
-        let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Self::of(std::env::var_os)
+    }
+
+    /// Returns the folder that these variables name.
+    fn of(variable: impl Fn(&'static str) -> Option<OsString>) -> Self {
+        let folder = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         Self(
             folder("CAIRN_CACHE")
                 .or_else(|| folder("XDG_CACHE_HOME").map(|cache| cache.join("cairn")))
-                .or_else(|| folder("HOME").map(|home| home.join(".cache/cairn")))
-                .unwrap_or_else(|| std::env::temp_dir().join("cairn-cache")),
+                .or_else(|| folder("HOME").map(|home| home.join(".cache/cairn"))),
         )
     }
 
     /// Deletes the installations of killed processes.
     fn delete_abandoned(&self) {
-        delete_abandoned(&self.0);
+        if let Some(folder) = &self.0 {
+            delete_abandoned(folder);
+        }
     }
 
     /// Returns the folder of an installation from these sources.
-    fn folder(&self, name: &str, sources: &[&str]) -> PathBuf {
+    fn folder(&self, name: &str, sources: &[&str]) -> Result<PathBuf, StartError> {
+        let cache = self.0.as_ref().ok_or_else(|| {
+            StartError::new(
+                "There is no folder for downloads, since neither CAIRN_CACHE nor HOME is set",
+                "Set CAIRN_CACHE to a folder that only you can write to, or HOME",
+            )
+        })?;
         let mut digest = Sha256::new();
         for source in sources {
             digest.update(source);
             digest.update([0]);
         }
         let digest: String = digest.finalize().iter().take(5).map(|byte| format!("{byte:02x}")).collect();
-        self.0.join(format!("{name}-{digest}"))
+        Ok(cache.join(format!("{name}-{digest}")))
     }
 }
 
@@ -151,7 +164,7 @@ mod tests {
     #[test]
     fn installation_appears_complete_or_not_at_all() {
         let root = tempfile::tempdir().unwrap();
-        let place = Cache::new(root.path()).folder("engine-1.0", &["pom", "launcher"]);
+        let place = Cache::new(root.path()).folder("engine-1.0", &["pom", "launcher"]).unwrap();
         let abandoned = Installation::start(&place).unwrap();
         abandoned.write("half", "").unwrap();
         drop(abandoned);
@@ -187,6 +200,20 @@ mod tests {
     #[test]
     fn folder_depends_on_the_sources() {
         let cache = Cache::new("/cache");
-        assert_ne!(cache.folder("engine", &["a", "b"]), cache.folder("engine", &["ab", ""]));
+        let folder = |sources: &[&str]| cache.folder("engine", sources).unwrap();
+        assert_ne!(folder(&["a", "b"]), folder(&["ab", ""]));
+    }
+
+    #[test]
+    fn folder_is_the_users_own_or_an_error_that_says_what_to_set() {
+        let cache = |set: &[(&str, &str)]| {
+            Cache::of(|name| set.iter().find(|(own, _)| *own == name).map(|(_, value)| OsString::from(value))).0
+        };
+        let (own, xdg, home) = (("CAIRN_CACHE", "/own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/home/ann"));
+        assert_eq!(cache(&[own, xdg, home]), Some(PathBuf::from("/own")));
+        assert_eq!(cache(&[xdg, home]), Some(PathBuf::from("/xdg/cairn")));
+        assert_eq!(cache(&[("CAIRN_CACHE", ""), home]), Some(PathBuf::from("/home/ann/.cache/cairn")));
+        let error = Cache(cache(&[])).folder("engine", &[]).unwrap_err();
+        assert!(error.remedy.contains("CAIRN_CACHE") && error.remedy.contains("HOME"), "{error}");
     }
 }

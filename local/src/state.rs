@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::StartError;
 use crate::missing_file::unless_missing;
@@ -25,6 +26,9 @@ pub struct State {
 /// The metadata of the folder, in `state.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct About {
+    /// Always [`PROGRAM`].
+    #[serde(default = "program")]
+    program: String,
     version: u32,
     /// The search engine to which the checkpoints refer.
     search: Option<String>,
@@ -40,6 +44,8 @@ struct About {
 
 /// The version of the folder's layout. Others are not supported.
 const VERSION: u32 = 1;
+/// Tells the metadata from a file of the same name by another program.
+const PROGRAM: &str = "cairn";
 const ABOUT: &str = "state.json";
 const LOCK: &str = "lock";
 /// The endpoints of the platform that runs on the folder.
@@ -60,8 +66,19 @@ pub enum Reset {
 
 impl About {
     fn new() -> Self {
-        Self { version: VERSION, search: None, earlier: BTreeSet::new(), is_filling: false, dynamodb: None }
+        Self {
+            program: program(),
+            version: VERSION,
+            search: None,
+            earlier: BTreeSet::new(),
+            is_filling: false,
+            dynamodb: None,
+        }
     }
+}
+
+fn program() -> String {
+    PROGRAM.to_owned()
 }
 
 impl State {
@@ -285,18 +302,39 @@ fn refuse_foreign_folder(folder: &Path) -> Result<(), StartError> {
     let names = names(folder).map_err(|error| StartError::folder(folder, error))?;
     let has = |name: &str| names.iter().any(|own| own == name);
     let has_lock = is_lock(&folder.join(LOCK));
-    // The mark alone, in a folder with other files, could be of another program.
-    if has(ABOUT) || has(DELETED) && has_lock {
-        return Ok(());
-    }
     let is_own = |name: &OsString| name == PARTIAL || name == DELETED || name == LOCK && has_lock;
-    match names.iter().find(|name| !is_own(name)) {
+    let reason = if has(ABOUT) {
+        (!is_own_about(&folder.join(ABOUT), has_lock)?).then(|| format!("another program has written its `{ABOUT}`"))
+    } else if has(DELETED) && has_lock {
+        // Without the lock, the mark could be of another program.
+        None
+    } else {
+        names.iter().find(|name| !is_own(name)).map(|foreign| format!("it contains `{}`", foreign.display()))
+    };
+    match reason {
         None => Ok(()),
-        Some(foreign) => Err(StartError::new(
-            format!("`{}` is not a state folder of Cairn: it contains `{}`", folder.display(), foreign.display()),
+        Some(reason) => Err(StartError::new(
+            format!("`{}` is not a state folder of Cairn: {reason}", folder.display()),
             "Choose an empty or a new folder with `--state`",
         )),
     }
+}
+
+/// Whether a `state.json` is of Cairn, of this version or of another. Beside a lock of Cairn, one that is not JSON is a
+/// damaged one.
+fn is_own_about(file: &Path, has_lock: bool) -> Result<bool, StartError> {
+    let text = match std::fs::read(file) {
+        Ok(text) => text,
+        // A reset has just renamed it. The lock decides between the two.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(has_lock),
+        Err(error) => return Err(StartError::folder(file, error)),
+    };
+    let Ok(about) = serde_json::from_slice::<Value>(&text) else { return Ok(has_lock) };
+    Ok(match about.get("program") {
+        Some(program) => program.as_str() == Some(PROGRAM),
+        // The first versions of Cairn did not name the program.
+        None => ["version", "search"].iter().all(|name| about.get(name).is_some()),
+    })
 }
 
 fn names(folder: &Path) -> std::io::Result<Vec<OsString>> {
@@ -332,28 +370,54 @@ mod tests {
     #[test]
     fn damaged_state_folder_says_what_to_do_and_can_be_reset() {
         let folder = tempfile::tempdir().unwrap();
-        drop(State::open(folder.path()).unwrap());
-        for damage in ["", "{\"version\": 9}", "not json"] {
+        let other_versions = [r#"{"program":"cairn","version":9}"#, r#"{"version":0,"search":null}"#];
+        for damage in ["", "not json"].into_iter().chain(other_versions) {
+            drop(State::open(folder.path()).unwrap());
             std::fs::write(folder.path().join(ABOUT), damage).unwrap();
             let error = State::open(folder.path()).unwrap_err();
             assert!(error.remedy.contains("cairn local reset"), "{error}");
+            assert_eq!(reset(folder.path()).unwrap(), Reset::Deleted);
+            assert!(!folder.path().exists());
         }
-        reset(folder.path()).unwrap();
-        assert!(!folder.path().exists());
         State::open(folder.path()).unwrap();
     }
 
     #[test]
+    fn folder_that_does_not_name_the_program_is_used() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(ABOUT), r#"{"version":1,"search":"opensearch"}"#).unwrap();
+        std::fs::write(folder.path().join("dynamodb.sqlite"), "").unwrap();
+        assert!(State::open(folder.path()).unwrap().knows_search_engine(Some("opensearch")));
+        let about = std::fs::read_to_string(folder.path().join(ABOUT)).unwrap();
+        assert!(about.contains(r#""program":"cairn""#), "{about}");
+    }
+
+    #[test]
     fn foreign_folder_is_neither_used_nor_deleted() {
-        for files in [&["thesis.txt"][..], &["thesis.txt", LOCK], &[LOCK], &["thesis.txt", DELETED]] {
+        let [thesis, lock, deleted, about] = ["thesis.txt", LOCK, DELETED, ABOUT].map(|name| (name, "years of work"));
+        let (json, process) = ((ABOUT, r#"{"version":4,"serial":7}"#), (LOCK, "4711"));
+        let other_program = (ABOUT, r#"{"program":"other","version":1,"search":null}"#);
+        for files in [
+            &[thesis][..],
+            &[thesis, lock],
+            &[lock],
+            &[thesis, deleted],
+            &[about],
+            &[about, lock],
+            &[json],
+            &[json, lock],
+            &[json, process],
+            &[other_program, process],
+        ] {
             let folder = tempfile::tempdir().unwrap();
-            for file in files {
-                std::fs::write(folder.path().join(file), "years of work").unwrap();
+            for (name, text) in files {
+                std::fs::write(folder.path().join(name), text).unwrap();
             }
-            assert!(State::open(folder.path()).is_err());
-            assert!(reset(folder.path()).is_err());
-            for file in files {
-                assert_eq!(std::fs::read_to_string(folder.path().join(file)).unwrap(), "years of work");
+            for error in [State::open(folder.path()).unwrap_err(), reset(folder.path()).unwrap_err()] {
+                assert!(error.happened.contains("is not a state folder of Cairn"), "{error}");
+            }
+            for (name, text) in files {
+                assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), *text);
             }
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), files.len());
         }

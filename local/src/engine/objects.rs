@@ -3,6 +3,8 @@
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header};
 use hyper::Request;
 use hyper::body::Incoming;
@@ -45,6 +47,7 @@ impl Objects {
         stored: mpsc::UnboundedSender<Stored>,
     ) -> Result<Self, StartError> {
         std::fs::create_dir_all(folder).map_err(|error| StartError::folder(folder, error))?;
+        delete_lost_metadata(folder).map_err(|error| StartError::folder(folder, error))?;
         let files = FileSystem::new(folder).map_err(|error| StartError::folder(folder, format!("{error:?}")))?;
         let mut service = S3ServiceBuilder::new(files);
         service.set_auth(SimpleAuth::from_single(access_key, secret_key));
@@ -69,6 +72,28 @@ impl Objects {
     pub async fn stop(self) {
         self.server.stop().await;
     }
+}
+
+/// Deletes the metadata of objects that were deleted, which `s3s-fs` leaves in the root.
+fn delete_lost_metadata(root: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(root)? {
+        let entry = entry?;
+        let object = entry.file_name().to_str().and_then(described);
+        if object.is_some_and(|object| matches!(root.join(object).try_exists(), Ok(false))) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the path of the object whose metadata a file of this name has. That of a multipart upload in progress, whose
+/// name also has its id, belongs to no object yet.
+fn described(name: &str) -> Option<PathBuf> {
+    let name = name.strip_prefix(".bucket-")?;
+    let name = name.strip_suffix(".internal.json").or_else(|| name.strip_suffix(".metadata.json"))?;
+    let (bucket, key) = name.split_once(".object-")?;
+    let decoded = |text: &str| String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok();
+    Some(Path::new(&decoded(bucket)?).join(decoded(key)?))
 }
 
 async fn answer(
@@ -166,5 +191,16 @@ mod tests {
         assert_eq!(target(Method::PUT, "/toy/uploads/a%20b?partNumber=1&uploadId=1"), None);
         assert_eq!(target(Method::PUT, "/toy"), None);
         assert_eq!(target(Method::GET, "/toy/uploads/a%20b"), None);
+    }
+
+    #[test]
+    fn metadata_is_that_of_the_object_in_its_name() {
+        let object = Some(PathBuf::from("toy/a b"));
+        assert_eq!(described(".bucket-dG95.object-YSBi.internal.json"), object);
+        assert_eq!(described(".bucket-dG95.object-YSBi.metadata.json"), object);
+        let upload = ".bucket-dG95.object-YSBi.upload-67e55044-10b1-426f-9247-bb680e5fe0c8.metadata.json";
+        for other in [upload, ".bucket-dG95.object-YSBi", ".bucket-%.object-YSBi.internal.json", "toy"] {
+            assert_eq!(described(other), None, "{other}");
+        }
     }
 }

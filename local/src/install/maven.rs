@@ -58,7 +58,7 @@ impl Recipe {
     /// Finds Java, and installs the engine with Maven unless the cache has it.
     pub async fn install(&self, tools: &Tools, cache: &Cache, progress: &Progress) -> Result<Installed, Unavailable> {
         let java = java::find(tools).await.map_err(Unavailable::Missing)?;
-        let place = cache.folder(self.folder, &[LAYOUT, self.pom, self.launcher]);
+        let place = cache.folder(self.folder, &[LAYOUT, self.pom, self.launcher]).map_err(Unavailable::Failed)?;
         // Maven and Java take it as a part of an option.
         if place.to_str().is_none() {
             return Err(Unavailable::Failed(StartError::new(

@@ -26,7 +26,7 @@ pub struct Recipe {
 impl Recipe {
     /// Returns the path, and installs it with pip unless the cache has it.
     pub async fn install(&self, tools: &Tools, cache: &Cache, progress: &Progress) -> Result<PathBuf, StartError> {
-        let place = cache.folder(self.folder, &[self.requirements]);
+        let place = cache.folder(self.folder, &[self.requirements])?;
         let _installing = INSTALLING.lock().await;
         cache.delete_abandoned();
         if !place.is_dir() {

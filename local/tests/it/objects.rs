@@ -85,6 +85,30 @@ async fn page_may_get_and_put_only() {
     objects.stop().await;
 }
 
+#[tokio::test]
+async fn metadata_of_a_deleted_object_is_deleted_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tell, _told) = mpsc::unbounded_channel();
+    let objects = Objects::start(folder.path(), ("local", "local"), tell.clone()).await.unwrap();
+    objects.create_bucket("toys").unwrap();
+    let s3 = client(&objects.endpoint, "local");
+    for key in ["uploads/kept", "uploads/å b"] {
+        let put = s3.put_object().bucket("toys").key(key).content_type("text/plain");
+        put.body(b"x".to_vec().into()).send().await.unwrap();
+    }
+    s3.delete_object().bucket("toys").key("uploads/å b").send().await.unwrap();
+    objects.stop().await;
+    let files = || std::fs::read_dir(folder.path()).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_file());
+    let before = files().count();
+
+    let objects = Objects::start(folder.path(), ("local", "local"), tell).await.unwrap();
+    assert!(before > 0 && files().count() == before / 2, "{before} {}", files().count());
+    let kept =
+        client(&objects.endpoint, "local").head_object().bucket("toys").key("uploads/kept").send().await.unwrap();
+    assert_eq!(kept.content_type(), Some("text/plain"));
+    objects.stop().await;
+}
+
 /// A function that fails a given number of times.
 struct Flaky {
     failures: Mutex<u32>,
