@@ -15,6 +15,8 @@ tests! { archive_corrected:
     #[long] correction_ends_with_the_text_of_the_file_although_its_header_is_spelled_otherwise,
     #[long] unpublishing_killed_at_each_write_keeps_the_correction,
     #[long] record_that_was_taken_down_stays_down_after_a_file_without_its_row,
+    record_that_was_taken_down_is_known_after_another_row_had_its_place,
+    record_that_was_taken_down_stays_down_when_other_columns_are_the_key,
     #[long] conflict_with_a_correction_refuses_a_file_of_which_bad_rows_are_skipped,
     file_without_a_mapped_column_is_refused_for_that_although_a_record_is_corrected,
 }
@@ -155,6 +157,55 @@ async fn record_that_was_taken_down_stays_down_after_a_file_without_its_row() {
         }
         let found = visitor.get("/archive/search?surname=jones&match=exact").await.is(200);
         assert_eq!(found["total"]["value"], 0);
+    }
+    archive.publishing_agrees().await;
+}
+
+/// The row in its place is left out as well, since it may be the same person in another spelling.
+async fn record_that_was_taken_down_is_known_after_another_row_had_its_place() {
+    let archive = Archive::new().await;
+    let file = |surnames: &[&str]| {
+        let rows: String = surnames.iter().map(|surname| format!(",{surname},Ann,Lodger,F,,\n")).collect();
+        format!("House,Surname,Forenames,Rel,Sex,Born,Birthplace\n{rows}")
+    };
+    let post = published(&archive, &file(&["Adams", "Rees", "Clark"])).await;
+    let records = format!("{post}/records");
+    let before = listed(&archive.visitor, &records, "id").await;
+    archive.editor.delete(&format!("/archive/records/{}", before[1])).await.is(204);
+    for surnames in [&["Adams", "Rice", "Clark"][..], &["Adams", "Rice", "Rees", "Clark"], &["Adams", "Rees", "Clark"]]
+    {
+        upload(&archive.volunteer, &post, &file(surnames)).await;
+        let run = publish(&archive.volunteer, &post, json!({})).await;
+        assert_eq!((run.text("status"), &run["totals"]["records"]), ("published", &json!(2)), "{}", run.told());
+        assert_eq!(run["problems"][0]["code"], "taken-down", "{}", run.told());
+        assert_eq!(listed(&archive.visitor, &records, "id").await, [before[0].as_str(), &before[2]]);
+    }
+    archive.publishing_agrees().await;
+}
+
+async fn record_that_was_taken_down_stays_down_when_other_columns_are_the_key() {
+    let archive = Archive::new().await;
+    let category = archive.category("Births").await;
+    let collection = archive.collection("Births of 1871", &[&category]).await;
+    let mapping = |keys: &[&str]| {
+        let people = [("Surname", "surname"), ("Forenames", "given")];
+        let columns = keys.iter().map(|header| (*header, "key")).chain(people);
+        columns.map(|(header, field)| json!({ "header": header, "field": field })).collect::<Value>()
+    };
+    let new = json!({ "name": "Bala", "collectionId": collection, "mapping": mapping(&["Year", "Entry"]) });
+    let post = archive.volunteer.post("/archive/posts", new).await.is(201).header("location").to_owned();
+    // Swapped, the numbers of the first row are those of the second one.
+    let csv = "Year,Entry,Page,Surname,Forenames\n1,2,5,Pugh,Evan\n2,1,6,Rees,Ann\n3,4,1,Jones,Wm.\n";
+    upload(&archive.volunteer, &post, csv).await;
+    publish(&archive.volunteer, &post, json!({})).await;
+    let records = format!("{post}/records");
+    let before = listed(&archive.visitor, &records, "id").await;
+    archive.editor.delete(&format!("/archive/records/{}", before[1])).await.is(204);
+    for keys in [&["Entry", "Year"][..], &["Year", "Entry", "Page"], &["Page"], &["Entry"], &[]] {
+        archive.volunteer.patch(&post, json!({ "mapping": mapping(keys) })).await.is(200);
+        let run = publish(&archive.volunteer, &post, json!({})).await;
+        assert_eq!((run.text("status"), &run["totals"]["records"]), ("published", &json!(2)), "{}", run.told());
+        assert_eq!(listed(&archive.visitor, &records, "id").await, [before[0].as_str(), &before[2]], "{keys:?}");
     }
     archive.publishing_agrees().await;
 }

@@ -13,6 +13,7 @@ use super::chunk::{self, ChunkRow, IndexRow, ROWS, RunFiles, UnresolvedText, Wor
 use super::resolver::{Resolved, Resolver};
 use super::run_step::{RunWork, hex, step};
 use crate::access::{FILES, READ_FILE};
+use crate::fold::first;
 use crate::mapping::PersonRole;
 use crate::record::{BoundMapping, CorrectionsPolicy, Event as RecordEvent, RowFault, RowFaultKind};
 use crate::register::{Code, Event, Header, Problem as FileProblem, Reader, Row, Severity};
@@ -21,6 +22,9 @@ use crate::schema::BUCKET;
 
 /// The distinct place texts of a file that are resolved.
 const MAX_PLACES: usize = 20_000;
+
+/// The characters that are kept of a place text without a place.
+const MAX_TEXT: usize = 200;
 
 /// A file that is being read, after the rows of the stored chunks.
 pub struct Reading {
@@ -205,6 +209,7 @@ impl Reading {
         }
         let mut unresolved: BTreeMap<&str, (u32, bool)> = BTreeMap::new();
         for (row, index) in chunk.rows.iter_mut().zip(&chunk.index) {
+            let mut is_told = false;
             for event in row.events.iter_mut().filter(|event| !event.place_text.is_empty()) {
                 match self.places.get_key_value(&event.place_text) {
                     Some((text, Some(place))) => {
@@ -216,7 +221,10 @@ impl Reading {
                     }
                     Some((text, None)) => {
                         unresolved.entry(text).or_default().0 += 1;
-                        chunk.problems.push(place_not_found(index.line, event));
+                        // One problem of a row, so that the report of a file stays small.
+                        if !std::mem::replace(&mut is_told, true) {
+                            chunk.problems.push(place_not_found(index.line, event));
+                        }
                     }
                     None => {}
                 }
@@ -226,8 +234,8 @@ impl Reading {
             let text = format!("The file has more than {MAX_PLACES} places. The others keep their texts only.");
             chunk.problems.push(FileProblem::new(Code::TooManyPlaces, 1, None, text));
         }
-        let texts = unresolved.into_iter();
-        Ok(texts.map(|(text, (count, in_part))| UnresolvedText { text: text.to_owned(), count, in_part }).collect())
+        let told = |(text, (count, in_part))| UnresolvedText { text: first(text, MAX_TEXT).to_owned(), count, in_part };
+        Ok(unresolved.into_iter().map(told).collect())
     }
 }
 
@@ -238,7 +246,7 @@ fn place_texts(chunk: &Chunk) -> impl Iterator<Item = &str> {
 }
 
 fn place_not_found(line: u64, event: &RecordEvent) -> FileProblem {
-    let text = format!("No place has the name `{}`. The text is kept.", crate::fold::first(&event.place_text, 100));
+    let text = format!("No place has the name `{}`. The text is kept.", first(&event.place_text, 100));
     FileProblem::new(Code::PlaceNotFound, line, None, text)
 }
 
@@ -249,8 +257,12 @@ fn take(row: Row, header: &Header, at: &RunWork<'_>, chunk: &mut Chunk) {
     let lines: Vec<u64> = row.cells.iter().map(|cell| cell.line).collect();
     let values: Vec<String> = row.cells.into_iter().map(|cell| cell.text).collect();
     let content = mapping.read(&values);
-    let mut has_error = false;
+    let (mut has_error, mut is_told) = (false, false);
     for fault in &content.faults {
+        // One problem of a row, so that the report of a file stays small.
+        if fault.kind == RowFaultKind::DateNotUnderstood && std::mem::replace(&mut is_told, true) {
+            continue;
+        }
         let line = fault.column.and_then(|column| lines.get(column)).copied().unwrap_or(row.line);
         let problem = problem_of(*fault, line, header, &values);
         has_error |= problem.severity == Severity::Error;
@@ -284,7 +296,7 @@ fn take(row: Row, header: &Header, at: &RunWork<'_>, chunk: &mut Chunk) {
 fn problem_of(fault: RowFault, line: u64, header: &Header, values: &[String]) -> FileProblem {
     let column = fault.column.map(|column| header.column(column));
     let cell = fault.column.and_then(|column| values.get(column)).map_or("", String::as_str);
-    let cell = crate::fold::first(cell, 100);
+    let cell = first(cell, 100);
     match fault.kind {
         RowFaultKind::NoName => FileProblem::new(Code::NoName, line, column, "No person of the row has a name."),
         RowFaultKind::DateNotUnderstood => {

@@ -7,8 +7,9 @@ use super::checkpoint::id_of;
 use super::chunk::{KeptCorrections, KeptRow, RunFiles};
 use crate::access::PUBLISH_STEP;
 use crate::keys::{PostRunKey, RecordKey};
+use crate::mapping::MappedColumn;
 use crate::names::{PostId, RecordId, RunNumber};
-use crate::record::Record;
+use crate::record::{Record, key_headers};
 use crate::runs::Run;
 use crate::schema::ARCHIVE;
 
@@ -24,6 +25,14 @@ impl Last {
         let stored = stored.ok_or_else(|| Problem::internal("the last run of a post is not there"))?;
         let rows = RunFiles::new(access, post, run).kept_index().await?;
         Ok(Self { run: stored.read()?, rows })
+    }
+
+    /// Leaves out the keys of the rows if this mapping has other columns as the key, since they say nothing of its keys.
+    pub fn with_keys_of(mut self, mapping: &[MappedColumn]) -> Self {
+        if key_headers(&self.run.mapping) != key_headers(mapping) {
+            self.rows.iter_mut().for_each(|row| row.key = None);
+        }
+        self
     }
 
     /// Returns the permanent id of the row with this index.

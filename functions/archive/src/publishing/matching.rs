@@ -67,7 +67,7 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
         return decide(work, checkpoint, |_| {});
     }
     let last = match work.run.previous {
-        Some(previous) => Some(Last::load(access, work.post, previous).await?),
+        Some(previous) => Some(Last::load(access, work.post, previous).await?.with_keys_of(&work.run.mapping)),
         None => None,
     };
     let mut found = duplicates(&rows);
@@ -82,6 +82,9 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
             decided.permanent_id = old.and_then(|old| last.permanent_id(old));
             decided.is_taken_down = decided.permanent_id.is_some_and(|id| last.run.taken_down.contains(&id));
         }
+        found.extend(
+            rows.iter().zip(&decided).filter(|(_, decided)| decided.is_taken_down).map(|(row, _)| taken_down(row)),
+        );
         correct(access, work, last, (&mut rows, &mut decided), &files, &mut found).await?;
     }
     let households = group(&rows, &decided, &mut found);
@@ -99,7 +102,7 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
     // A row that was taken down stays known, whether this file has it or not, so that no later file brings it back.
     let known = rows.iter().zip(&decided).filter(|(_, decided)| !decided.is_refused);
     let mut kept: Vec<KeptRow> = known.map(|(row, decided)| kept(row, decided)).collect();
-    kept.extend(last.as_ref().map(|last| absent_taken_down(last, &matched)).unwrap_or_default());
+    kept.extend(last.as_ref().map(|last| kept_taken_down(last, &matched, &rows)).unwrap_or_default());
     files.keep_index(&kept).await?;
     let gone = matched.gone.iter().filter_map(|old| last.as_ref()?.permanent_id(*old));
     files.store(WorkFile::Gone, 0, &gone.collect::<Vec<RecordId>>()).await?;
@@ -167,15 +170,23 @@ fn kept(row: &IndexRow, decided: &Decided) -> KeptRow {
     }
 }
 
-/// Returns the rows that were taken down and that no row of the new file is.
-fn absent_taken_down(last: &Last, matched: &Matches) -> Vec<KeptRow> {
-    let found: HashSet<usize> = matched.old_of_new.iter().copied().flatten().collect();
-    let rows = last.rows.iter().enumerate().filter(|(index, _)| !found.contains(index));
-    let absent = rows.filter_map(|(index, row)| {
+/// Returns the rows that were taken down and that the new file does not have as they were: no row is matched with them, or
+/// one with other cells, which may be another person. So they are known if they come back.
+fn kept_taken_down(last: &Last, matched: &Matches, rows: &[IndexRow]) -> Vec<KeptRow> {
+    let with_old = rows.iter().zip(&matched.old_of_new).filter_map(|(row, old)| Some(((*old)?, row)));
+    let found: HashMap<usize, &IndexRow> = with_old.collect();
+    let rows = last.rows.iter().enumerate();
+    let changed = rows.filter(|(index, row)| found.get(index).is_none_or(|found| found.digest != row.digest));
+    let taken_down = changed.filter_map(|(index, row)| {
         let id = last.permanent_id(index).filter(|id| last.run.taken_down.contains(id))?;
         Some(KeptRow { row: 0, permanent_id: Some(id), ..row.clone() })
     });
-    absent.collect()
+    taken_down.collect()
+}
+
+fn taken_down(row: &IndexRow) -> FileProblem {
+    let text = "The row is left out, since it is matched with a record that an editor has taken down.";
+    FileProblem::new(Code::TakenDown, row.line, None, text)
 }
 
 /// Refuses the rows after the first 1 000 of a household, and those for whose names its item has no room.

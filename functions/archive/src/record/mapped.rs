@@ -1,6 +1,6 @@
 //! A row of a file by its mapping: people, events, household, and what is wrong with it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Event, EventType, Person, Sex, name, sex};
 use crate::dates;
@@ -65,6 +65,11 @@ impl<'a> BoundMapping<'a> {
                 None => missing.push(column.header.as_str()),
             }
         }
+        // Mappings that list the columns of the key in another order have the same keys.
+        let (mut of_key, mut columns): (Vec<_>, Vec<_>) =
+            columns.into_iter().partition(|(_, column)| column.field == Field::Key);
+        of_key.sort_by_cached_key(|(_, column)| header_key(&column.header));
+        columns.extend(of_key);
         if missing.is_empty() { Ok(Self { columns }) } else { Err(missing) }
     }
 
@@ -109,6 +114,11 @@ impl<'a> BoundMapping<'a> {
         row.key = is_whole.then(|| key.into_iter().map(str::to_owned).collect());
         row
     }
+}
+
+/// Returns the headers of the columns that are the key of a row.
+pub fn key_headers(mapping: &[MappedColumn]) -> BTreeSet<String> {
+    mapping.iter().filter(|column| column.field == Field::Key).map(|column| header_key(&column.header)).collect()
 }
 
 /// Returns the name of each column that readers see: its label, or else its header.

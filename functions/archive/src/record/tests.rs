@@ -183,7 +183,11 @@ fn household_is_joined_from_its_columns_and_absent_if_one_is_blank() {
 #[test]
 fn key_has_its_columns_and_is_absent_if_one_is_blank() {
     let mapping = [column("Name", Field::Name), column("Year", Field::Key), column("Entry", Field::Key)];
-    assert_eq!(read(&mapping, &["Ann", "1850", "7"]).key, Some(vec!["1850".to_owned(), "7".to_owned()]));
+    let key = Some(vec!["7".to_owned(), "1850".to_owned()]);
+    assert_eq!(read(&mapping, &["Ann", "1850", "7"]).key, key);
+    // The order of the mapping does not matter.
+    let [name, year, entry] = mapping.clone();
+    assert_eq!(read(&[name, entry, year], &["Ann", "7", "1850"]).key, key);
     assert_eq!(read(&mapping, &["Ann", "1850", ""]).key, None);
     assert_eq!(read(&census(), &["14"]).key, None);
 }

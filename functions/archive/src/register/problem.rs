@@ -100,6 +100,8 @@ codes! {
     HouseholdIncomplete = "household-incomplete", Warning;
     /// Rows of other households are between those of a household.
     HouseholdNotAdjacent = "household-not-adjacent", Warning;
+    /// The row is left out, since it is matched with a record that an editor has taken down.
+    TakenDown = "taken-down", Warning;
     /// The file has more distinct places than are resolved.
     TooManyPlaces = "too-many-places", Warning;
 }
