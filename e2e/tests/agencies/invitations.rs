@@ -17,6 +17,7 @@ tests! { invitations:
     replaced_invitation_gives_the_new_role,
     member_who_accepts_keeps_the_role,
     member_who_accepts_an_expired_invitation_does_not_settle_it,
+    member_who_accepts_an_invitation_of_an_inactive_agency_does_not_settle_it,
     long_token_name_is_cut_to_the_display_name,
     spellings_of_one_address_are_one_invitation,
     declined_or_revoked_invitation_cannot_be_accepted,
@@ -255,6 +256,17 @@ async fn member_who_accepts_an_expired_invitation_does_not_settle_it() {
     assert_eq!(bob.post(ACCEPT, json!({})).await.is(200)["idpid"], "idp:bob");
     let read = stage.ann.get(&path).await.is(200);
     assert_eq!((&read.body, read.tag()), (&expired.body, expired.tag()));
+}
+
+async fn member_who_accepts_an_invitation_of_an_inactive_agency_does_not_settle_it() {
+    let stage = Stage::new().await;
+    stage.ann.post(INVITATIONS, invitation("bob@example.org")).await.is(201);
+    let bob = stage.person("bob", Some("bob@example.org")).await;
+    let path = format!("{INVITATIONS}/{}", hash("bob@example.org"));
+    let pending = stage.ann.get(&path).await.is(200);
+    stage.root.post("/agencies/n/deactivate", json!({})).await.is(200);
+    assert_eq!(bob.post(ACCEPT, json!({})).await.is(200)["idpid"], "idp:bob");
+    assert_eq!(stage.root.get(&path).await.is(200).body, pending.body);
 }
 
 async fn spellings_of_one_address_are_one_invitation() {

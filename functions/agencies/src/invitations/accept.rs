@@ -159,7 +159,8 @@ async fn settle_for_member(
     member: &Member,
     audit: &Audit,
 ) -> Result<Tagged<MemberView>, Problem> {
-    if invited.status_at(&audit.at) != InvitationStatus::Pending {
+    let is_open = OPEN.contains(&invited.agency.status);
+    if invited.status_at(&audit.at) != InvitationStatus::Pending || !is_open {
         return Ok(Tagged::new(&member.clone().into(), stored.rev));
     }
     let after = Member { address_hash: Some(invited.hash.clone()), ..member.clone() }.updated(audit);
