@@ -1,13 +1,14 @@
 //! Writing records.
 
-/// Appends a record with its line break. Only fields that need quotes get them.
+/// Appends a record with its line break. Only fields that need quotes get them: also those with another delimiter, which a
+/// reader could take for that of the file.
 pub fn write<'a>(cells: impl IntoIterator<Item = &'a str>, file: &mut Vec<u8>) {
     let before = file.len();
     for (place, cell) in cells.into_iter().enumerate() {
         if place > 0 {
             file.push(b',');
         }
-        if cell.contains([',', '"', '\r', '\n']) {
+        if cell.contains([',', ';', '\t', '"', '\r', '\n']) {
             file.push(b'"');
             file.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
             file.push(b'"');
@@ -31,7 +32,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn written_file_is_read_back(file in prop::collection::vec(prop::collection::vec("[a,\"\r\n é]{0,4}", 1..4), 0..4)) {
+        fn written_file_is_read_back(file in prop::collection::vec(prop::collection::vec("[a,;\t\"\r\n é]{0,4}", 1..4), 0..4)) {
             let mut written = Vec::new();
             for record in &file {
                 write(record.iter().map(String::as_str), &mut written);
@@ -44,6 +45,13 @@ mod tests {
             }
             prop_assert_eq!(from, written.len());
             prop_assert_eq!(read, file);
+        }
+
+        #[test]
+        fn format_of_a_written_file_is_recognized(header in prop::collection::vec("[a,;\t\"]{1,4}", 2..5)) {
+            let mut written = Vec::new();
+            write(header.iter().map(String::as_str), &mut written);
+            prop_assert_eq!(Format::of(&written, true), Format::default());
         }
     }
 }

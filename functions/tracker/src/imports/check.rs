@@ -191,7 +191,7 @@ async fn validate(
     for (index, parsed) in valid.iter().enumerate() {
         let is_known = known(parsed).is_some();
         let fault = match existing.get(index) {
-            _ if !is_known => create::issue(lease, schema, parsed, MAX_NUMBER).err(),
+            _ if !is_known => create::issue(lease, schema, parsed, MAX_NUMBER, lease.job.created_at.clone()).err(),
             None => {
                 let detail = "is not above the last number of the project";
                 Some(of_number(parsed.record, parsed.number_line, detail))

@@ -40,9 +40,9 @@ pub struct New {
 /// The fault of a record whose issue would be too large.
 pub const TOO_LARGE: &str = "would make an issue of more than 380 KB";
 
-/// The new issue of a record, or its fault.
-pub fn issue(lease: &Lease, schema: &Schema, parsed: &ParsedRow, num: u64) -> Result<Issue, RowFault> {
-    let audit = Audit::created(lease.job.created_at.clone(), lease.job.created_by.clone());
+/// The new issue of a record, created at this time, or its fault.
+pub fn issue(lease: &Lease, schema: &Schema, parsed: &ParsedRow, num: u64, at: String) -> Result<Issue, RowFault> {
+    let audit = Audit::created(at, lease.job.created_by.clone());
     let empty = Issue {
         data: number_key(num),
         name: String::new(),
@@ -61,9 +61,15 @@ pub fn issue(lease: &Lease, schema: &Schema, parsed: &ParsedRow, num: u64) -> Re
     Ok(issue)
 }
 
-/// The new issue of a record with its rows.
-pub fn make(lease: &Lease, schema: &Schema, parsed: &ParsedRow, num: u64) -> Result<Result<New, RowFault>, Problem> {
-    let issue = match issue(lease, schema, parsed, num) {
+/// The new issue of a record, created at this time, with its rows.
+pub fn make(
+    lease: &Lease,
+    schema: &Schema,
+    parsed: &ParsedRow,
+    num: u64,
+    at: &str,
+) -> Result<Result<New, RowFault>, Problem> {
+    let issue = match issue(lease, schema, parsed, num, at.to_owned()) {
         Ok(issue) => issue,
         Err(fault) => return Ok(Err(fault)),
     };

@@ -61,6 +61,7 @@ pub async fn step(
     let written = Written::load(access, lease.id, &params).await?;
     let (mut new, mut known, mut found) = (Vec::new(), Vec::new(), Vec::new());
     let (mut created, mut failed) = (0, 0);
+    let now = table::clock::rfc3339(access.engines().clock.now());
     for record in batch.iter().filter(|record| !seen.is_invalid(record.number)) {
         let next = params.numbers.next;
         params.numbers.next += u64::from(record::is_unnumbered(&params, record));
@@ -71,7 +72,7 @@ pub async fn step(
         match record::read(&params, schema, record) {
             Ok(parsed) => match parsed.number {
                 Some(number) if number <= params.numbers.given => known.push((number, parsed)),
-                number => match make(lease, schema, &parsed, number.unwrap_or(next))? {
+                number => match make(lease, schema, &parsed, number.unwrap_or(next), &now)? {
                     Ok(issue) => new.push(issue),
                     Err(fault) => {
                         found.push(fault);
