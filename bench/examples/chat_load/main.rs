@@ -1,8 +1,8 @@
 //! Measures how soon the messages of a group chat reach its connected members, beside a bare WebSocket broadcast.
 //!
 //! ```sh
-//! cargo run --release -p cairn -- local --port 8090 --state /tmp/cairn-bench &
-//! cargo run --release -p bench --example chat_load -- http://127.0.0.1:8090 /tmp/cairn-bench 1000 200 10
+//! cargo run --profile bench -p cairn -- local --port 8090 --state /tmp/cairn-bench &
+//! cargo run --profile bench -p bench --example chat_load -- http://127.0.0.1:8090 /tmp/cairn-bench 1000 200 10
 //! ```
 //!
 //! The arguments are the URL and the state folder of a running platform, the number of members, the messages a second,
