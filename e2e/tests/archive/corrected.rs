@@ -17,6 +17,7 @@ tests! { archive_corrected:
     #[long] record_that_was_taken_down_stays_down_after_a_file_without_its_row,
     record_that_was_taken_down_is_known_after_another_row_had_its_place,
     record_that_was_taken_down_stays_down_when_other_columns_are_the_key,
+    record_that_was_taken_down_is_found_by_its_key_however_its_row_changes,
     #[long] conflict_with_a_correction_refuses_a_file_of_which_bad_rows_are_skipped,
     file_without_a_mapped_column_is_refused_for_that_although_a_record_is_corrected,
 }
@@ -183,29 +184,55 @@ async fn record_that_was_taken_down_is_known_after_another_row_had_its_place() {
     archive.publishing_agrees().await;
 }
 
-async fn record_that_was_taken_down_stays_down_when_other_columns_are_the_key() {
-    let archive = Archive::new().await;
+/// A mapping in which the columns of these headers are the key.
+fn keyed(keys: &[&str]) -> Value {
+    let people = [("Surname", "surname"), ("Forenames", "given")];
+    let columns = keys.iter().map(|header| (*header, "key")).chain(people);
+    columns.map(|(header, field)| json!({ "header": header, "field": field })).collect()
+}
+
+/// Publishes rows with the key of these headers, of which an editor takes down the second. Returns the post and the ids.
+async fn second_of_keyed_rows_taken_down(archive: &Archive, keys: &[&str], csv: &str) -> (String, Vec<String>) {
     let category = archive.category("Births").await;
     let collection = archive.collection("Births of 1871", &[&category]).await;
-    let mapping = |keys: &[&str]| {
-        let people = [("Surname", "surname"), ("Forenames", "given")];
-        let columns = keys.iter().map(|header| (*header, "key")).chain(people);
-        columns.map(|(header, field)| json!({ "header": header, "field": field })).collect::<Value>()
-    };
-    let new = json!({ "name": "Bala", "collectionId": collection, "mapping": mapping(&["Year", "Entry"]) });
+    let new = json!({ "name": "Bala", "collectionId": collection, "mapping": keyed(keys) });
     let post = archive.volunteer.post("/archive/posts", new).await.is(201).header("location").to_owned();
-    // Swapped, the numbers of the first row are those of the second one.
-    let csv = "Year,Entry,Page,Surname,Forenames\n1,2,5,Pugh,Evan\n2,1,6,Rees,Ann\n3,4,1,Jones,Wm.\n";
     upload(&archive.volunteer, &post, csv).await;
     publish(&archive.volunteer, &post, json!({})).await;
-    let records = format!("{post}/records");
-    let before = listed(&archive.visitor, &records, "id").await;
-    archive.editor.delete(&format!("/archive/records/{}", before[1])).await.is(204);
+    let ids = listed(&archive.visitor, &format!("{post}/records"), "id").await;
+    archive.editor.delete(&format!("/archive/records/{}", ids[1])).await.is(204);
+    (post, ids)
+}
+
+async fn record_that_was_taken_down_stays_down_when_other_columns_are_the_key() {
+    let archive = Archive::new().await;
+    // Swapped, the numbers of the first row are those of the second one.
+    let csv = "Year,Entry,Page,Surname,Forenames\n1,2,5,Pugh,Evan\n2,1,6,Rees,Ann\n3,4,1,Jones,Wm.\n";
+    let (post, before) = second_of_keyed_rows_taken_down(&archive, &["Year", "Entry"], csv).await;
     for keys in [&["Entry", "Year"][..], &["Year", "Entry", "Page"], &["Page"], &["Entry"], &[]] {
-        archive.volunteer.patch(&post, json!({ "mapping": mapping(keys) })).await.is(200);
+        archive.volunteer.patch(&post, json!({ "mapping": keyed(keys) })).await.is(200);
         let run = publish(&archive.volunteer, &post, json!({})).await;
         assert_eq!((run.text("status"), &run["totals"]["records"]), ("published", &json!(2)), "{}", run.told());
-        assert_eq!(listed(&archive.visitor, &records, "id").await, [before[0].as_str(), &before[2]], "{keys:?}");
+        let listed = listed(&archive.visitor, &format!("{post}/records"), "id").await;
+        assert_eq!(listed, [before[0].as_str(), &before[2]], "{keys:?}");
+    }
+    archive.publishing_agrees().await;
+}
+
+async fn record_that_was_taken_down_is_found_by_its_key_however_its_row_changes() {
+    let archive = Archive::new().await;
+    let rows = ["1,Pugh,Evan", "2,Rees,Ann", "3,Jones,Wm.", "4,Price,Jane"];
+    let csv = |rows: &[&str]| format!("Entry,Surname,Forenames\n{}\n", rows.join("\n"));
+    let (post, before) = second_of_keyed_rows_taken_down(&archive, &["Entry"], &csv(&rows)).await;
+    for changed in ["2,Rees,Anne", "2,Rice,Hannah"] {
+        for rows in [[rows[0], changed, rows[2], rows[3]], [rows[2], rows[3], rows[0], changed]] {
+            upload(&archive.volunteer, &post, &csv(&rows)).await;
+            let run = publish(&archive.volunteer, &post, json!({})).await;
+            assert_eq!((run.text("status"), &run["totals"]["records"]), ("published", &json!(3)), "{}", run.told());
+            let mut listed = listed(&archive.visitor, &format!("{post}/records"), "id").await;
+            listed.sort_unstable();
+            assert_eq!(listed, [before[0].as_str(), &before[2], &before[3]]);
+        }
     }
     archive.publishing_agrees().await;
 }

@@ -171,12 +171,14 @@ fn kept(row: &IndexRow, decided: &Decided) -> KeptRow {
 }
 
 /// Returns the rows that were taken down and that the new file does not have as they were: no row is matched with them, or
-/// one with other cells, which may be another person. So they are known if they come back.
+/// one with other cells and not by its key, which may be another person. So they are known if they come back.
 fn kept_taken_down(last: &Last, matched: &Matches, rows: &[IndexRow]) -> Vec<KeptRow> {
     let with_old = rows.iter().zip(&matched.old_of_new).filter_map(|(row, old)| Some(((*old)?, row)));
     let found: HashMap<usize, &IndexRow> = with_old.collect();
     let rows = last.rows.iter().enumerate();
-    let changed = rows.filter(|(index, row)| found.get(index).is_none_or(|found| found.digest != row.digest));
+    let is_same =
+        |found: &IndexRow, row: &KeptRow| found.digest == row.digest || row.key.is_some() && found.key == row.key;
+    let changed = rows.filter(|(index, row)| found.get(index).is_none_or(|found| !is_same(found, row)));
     let taken_down = changed.filter_map(|(index, row)| {
         let id = last.permanent_id(index).filter(|id| last.run.taken_down.contains(id))?;
         Some(KeptRow { row: 0, permanent_id: Some(id), ..row.clone() })
