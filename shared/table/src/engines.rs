@@ -208,7 +208,7 @@ impl Engines {
             .region(self.region())
             .credentials_provider(self.credentials.clone());
         // A proxy that the environment names does not lead to the engines of this machine.
-        let is_local = self.config.credentials.is_some();
+        let is_local = self.config.dynamodb.as_ref().is_some_and(|endpoint| endpoint.starts_with("http://"));
         let config = if is_local { config.http_client(Builder::new().build_http()) } else { config };
         config.build()
     }
