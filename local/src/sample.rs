@@ -97,7 +97,7 @@ pub async fn load_these(
 }
 
 async fn send(samples: Samples, gateway: &str, token: &str, progress: &Progress) -> Result<Loaded, SampleError> {
-    let target = &Target::new(gateway, token);
+    let target = &Target::new(gateway, token)?;
     let mut load = Load::new(progress, samples.count());
     let Samples { collections, features, activities, relationships } = samples;
     for features in [collections, features] {

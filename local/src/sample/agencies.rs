@@ -111,7 +111,7 @@ pub async fn load_these(
     progress: &Progress,
 ) -> Result<(u64, u64), SampleError> {
     progress.started(STAGE);
-    let target = Target::new(gateway, token);
+    let target = Target::new(gateway, token)?;
     let there = target.agencies().await?;
     let (target, there) = (&target, &there);
     let loads = planned.iter().map(|agency| async move {

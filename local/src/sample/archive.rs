@@ -132,7 +132,7 @@ pub async fn load(
     let total = places.count() + posts.iter().flatten().map(Post::rows).sum::<u64>();
     let (mut made, mut present) = load_places(engines, &places, total, progress).await?;
     let done = AtomicU64::new(made + present);
-    let (editor, volunteer) = (Target::new(gateway, tokens.editor), Target::new(gateway, tokens.volunteer));
+    let (editor, volunteer) = (Target::new(gateway, tokens.editor)?, Target::new(gateway, tokens.volunteer)?);
     let published = |post: &Post<String>| {
         let done = done.fetch_add(post.rows(), Ordering::Relaxed) + post.rows();
         progress.advanced(STAGE, done, Some(total));

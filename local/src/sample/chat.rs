@@ -2,8 +2,8 @@
 //!
 //! A load leaves a completed community as users have changed it, and completes one whose load was interrupted: its last
 //! member joins when all else is there. People who were banned or deleted take no part in it. Communities and chats are
-//! found by name. A message is sent once for the day for
-//! which the platform keeps its `Idempotency-Key`, so a community that was interrupted earlier gets some of them again.
+//! found by name. A message is sent once for the day for which the platform keeps its `Idempotency-Key`, so a community
+//! that was interrupted earlier gets some of them again.
 
 mod plan;
 mod words;
@@ -33,7 +33,7 @@ pub type Tokens<'a> = &'a (dyn Fn(&str, &str) -> Result<String, SampleError> + S
 
 /// A person of the sample on the platform.
 #[derive(Debug)]
-struct Somebody {
+struct SampleUser {
     target: Target,
     id: String,
     username: String,
@@ -43,7 +43,7 @@ struct Somebody {
 struct Load<'a> {
     words: &'a Words,
     /// None for a person who was banned or deleted.
-    people: Vec<Option<Somebody>>,
+    people: Vec<Option<SampleUser>>,
     progress: &'a Progress,
     total: u64,
     /// The numbers of created items, and of all that are done.
@@ -74,18 +74,18 @@ pub async fn load_this(
     progress.started(STAGE);
     let total = plan.count();
     let made = AtomicU64::new(0);
-    let first = Target::new(gateway, "");
+    let first = Target::new(gateway, "")?;
     let people = plan.people.iter().map(|person| {
         let (first, made) = (&first, &made);
         async move {
             let target = first.with_token(tokens(&person.subject, &person.name)?);
-            let found = Somebody::find(target, person).await?;
+            let found = SampleUser::find(target, person).await?;
             let is_new = found.as_ref().is_some_and(|(_, is_new)| *is_new);
             made.fetch_add(u64::from(is_new), Ordering::Relaxed);
-            Ok::<_, SampleError>(found.map(|(somebody, _)| somebody))
+            Ok::<_, SampleError>(found.map(|(user, _)| user))
         }
     });
-    let people: Vec<Option<Somebody>> = stream::iter(people).buffered(CONCURRENCY).try_collect().await?;
+    let people: Vec<Option<SampleUser>> = stream::iter(people).buffered(CONCURRENCY).try_collect().await?;
     let done = AtomicU64::new(people.len() as u64);
     let load = Load { words, people, progress, total, made, done };
     let communities = plan.communities.iter().map(|community| load.community(community));
@@ -99,7 +99,7 @@ pub async fn load_this(
     Ok((made, present))
 }
 
-impl Somebody {
+impl SampleUser {
     /// Finds or creates the user of a person. Returns it, and whether it has a profile only now. None for a user who was
     /// banned or deleted.
     async fn find(target: Target, person: &PlannedPerson) -> Result<Option<(Self, bool)>, SampleError> {
@@ -156,7 +156,7 @@ impl Somebody {
 
 impl Load<'_> {
     /// Returns a planned person, unless the user was banned or deleted.
-    fn somebody(&self, number: usize) -> Result<Option<&Somebody>, SampleError> {
+    fn user(&self, number: usize) -> Result<Option<&SampleUser>, SampleError> {
         let planned = self.people.get(number);
         Ok(planned.ok_or_else(|| SampleError::unreadable(format!("person {number} is not planned")))?.as_ref())
     }
@@ -172,7 +172,7 @@ impl Load<'_> {
         let [founder, others @ .., last] = planned.members.as_slice() else {
             return Err(SampleError::unreadable("a community has too few members"));
         };
-        let (Some(founder), Some(last)) = (self.somebody(*founder)?, self.somebody(*last)?) else {
+        let (Some(founder), Some(last)) = (self.user(*founder)?, self.user(*last)?) else {
             self.done(0, planned.count());
             return Ok(());
         };
@@ -205,7 +205,7 @@ impl Load<'_> {
             }
         };
         let path = community.as_str();
-        let others = others.iter().map(|member| self.somebody(*member)).collect::<Result<Vec<_>, _>>()?;
+        let others = others.iter().map(|member| self.user(*member)).collect::<Result<Vec<_>, _>>()?;
         let joins: Vec<_> = others.into_iter().flatten().map(|member| member.add(path, "me")).collect();
         stream::iter(joins).buffer_unordered(CONCURRENCY).try_collect::<Vec<()>>().await?;
         let list = format!("{community}/groupchats");
@@ -222,7 +222,7 @@ impl Load<'_> {
     /// Completes a group chat with its members and messages. `there` are the paths of the community's chats by name.
     async fn chat(
         &self,
-        owner: &Somebody,
+        owner: &SampleUser,
         list: &str,
         there: &[(String, String)],
         planned: &PlannedChat,
@@ -235,7 +235,7 @@ impl Load<'_> {
             None => self.create_chat(owner, list, planned).await?,
         };
         for member in planned.members.iter().skip(1) {
-            let Some(member) = self.somebody(*member)? else { continue };
+            let Some(member) = self.user(*member)? else { continue };
             match planned.private {
                 true => owner.add(&path, &member.id).await?,
                 false => member.add(&path, "me").await?,
@@ -244,7 +244,7 @@ impl Load<'_> {
         self.talk(&path, planned.number, planned.messages(self.words)).await
     }
 
-    async fn create_chat(&self, owner: &Somebody, list: &str, chat: &PlannedChat) -> Result<String, SampleError> {
+    async fn create_chat(&self, owner: &SampleUser, list: &str, chat: &PlannedChat) -> Result<String, SampleError> {
         let new = json!({ "name": chat.name, "description": chat.description, "private": chat.private });
         let once = Some(format!("sample chat {}", chat.number));
         let created = owner.target.call(Method::POST, list, new.to_string(), once).await?;
@@ -255,7 +255,7 @@ impl Load<'_> {
     /// Completes a private chat. One that has messages is left as it is.
     async fn private_chat(&self, planned: &PlannedPrivateChat) -> Result<(), SampleError> {
         let [one, other] = planned.members;
-        let (Some(one), Some(other)) = (self.somebody(one)?, self.somebody(other)?) else {
+        let (Some(one), Some(other)) = (self.user(one)?, self.user(other)?) else {
             self.done(0, planned.count());
             return Ok(());
         };
@@ -288,8 +288,7 @@ impl Load<'_> {
     ) -> Result<(), SampleError> {
         let list = format!("{chat}/messages");
         for (at, message) in messages.enumerate() {
-            let (Some(sender), Some(mentioned)) = (self.somebody(message.sender)?, self.somebody(message.mentioned)?)
-            else {
+            let (Some(sender), Some(mentioned)) = (self.user(message.sender)?, self.user(message.mentioned)?) else {
                 self.done(0, 1);
                 continue;
             };
@@ -308,7 +307,7 @@ impl Load<'_> {
             for (person, kind) in message.reactions {
                 let kind = utf8_percent_encode(kind, NON_ALPHANUMERIC);
                 let path = format!("{list}/{id}/reactions/{kind}");
-                let Some(person) = self.somebody(person)? else { continue };
+                let Some(person) = self.user(person)? else { continue };
                 let reacted: Answer = person.target.call(Method::PUT, &path, String::new(), None).await?;
                 reacted.expecting(&[
                     StatusCode::NO_CONTENT,

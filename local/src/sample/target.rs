@@ -15,8 +15,7 @@ const MAX_ATTEMPTS: u32 = 10;
 /// The gateway and the token of a load.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The client, or why it could not be created.
-    client: Result<Client, String>,
+    client: Client,
     gateway: String,
     token: String,
 }
@@ -46,14 +45,10 @@ pub(super) struct Answer {
 }
 
 impl Target {
-    pub fn new(gateway: &str, token: &str) -> Self {
+    pub fn new(gateway: &str, token: &str) -> Result<Self, SampleError> {
         // The gateway is on this machine, which a proxy does not reach. It would only learn the token.
-        let client = Client::builder().no_proxy().build().map_err(|error| error.to_string());
-        Self { client, gateway: gateway.to_owned(), token: token.to_owned() }
-    }
-
-    fn client(&self) -> Result<&Client, SampleError> {
-        self.client.as_ref().map_err(|reason| SampleError::Client(reason.clone()))
+        let client = Client::builder().no_proxy().build().map_err(|error| SampleError::Client(error.to_string()))?;
+        Ok(Self { client, gateway: gateway.to_owned(), token: token.to_owned() })
     }
 
     /// Returns the target of somebody else.
@@ -184,7 +179,7 @@ impl Target {
             request: "PUT of a file".to_owned(),
             reason: error.to_string(),
         };
-        let mut request = self.client()?.put(link).body(file);
+        let mut request = self.client.put(link).body(file);
         // The client sets the length itself.
         for (name, value) in headers.filter(|(name, _)| !name.eq_ignore_ascii_case("content-length")) {
             request = request.header(name, value);
@@ -208,8 +203,7 @@ impl Target {
     ) -> Result<Answer, SampleError> {
         let named = format!("{method} {path}");
         let silent = |error: reqwest::Error| SampleError::Gateway { request: named.clone(), reason: error.to_string() };
-        let client = self.client()?;
-        let mut request = client.request(method.clone(), format!("{}{path}", self.gateway));
+        let mut request = self.client.request(method.clone(), format!("{}{path}", self.gateway));
         request = request.bearer_auth(&self.token);
         if !body.is_empty() {
             request = request.header(header::CONTENT_TYPE, "application/json").body(body);
@@ -223,7 +217,7 @@ impl Target {
             let Some(again) = request.try_clone() else {
                 return Err(SampleError::Unreadable(format!("{named} has a body that cannot be sent again")));
             };
-            let response = client.execute(again).await.map_err(silent)?;
+            let response = self.client.execute(again).await.map_err(silent)?;
             let status = response.status();
             let told = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
             let location = told(header::LOCATION).map(str::to_owned);
@@ -324,7 +318,7 @@ mod tests {
     #[tokio::test]
     async fn throttled_request_is_retried() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let target = Target::new(&format!("http://{}", listener.local_addr().unwrap()), "token");
+        let target = Target::new(&format!("http://{}", listener.local_addr().unwrap()), "token").unwrap();
         let gateway = tokio::spawn(async move {
             for head in ["503 Service Unavailable\r\nretry-after: 0", "201 Created"] {
                 let (mut stream, _) = listener.accept().await.unwrap();

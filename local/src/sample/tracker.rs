@@ -51,7 +51,7 @@ pub async fn load_these(
     progress: &Progress,
 ) -> Result<(u64, u64), SampleError> {
     progress.started(STAGE);
-    let target = Target::new(gateway, token);
+    let target = Target::new(gateway, token)?;
     let tenants: Vec<&Tenant> = tenants.iter().filter(|tenant| tenant.parts(size).next().is_some()).collect();
     let issues: u64 = tenants.iter().flat_map(|tenant| tenant.parts(size)).map(Part::issues).sum();
     let there = target.names(LIST).await?;
