@@ -257,7 +257,7 @@ async fn public_lists_end_before_many_closed_rows() {
     assert_eq!(listed(&archive.volunteer, &format!("{post}/records"), "id").await.len(), rows);
 }
 
-/// The records after the first, which are closed but for the last, are put into the table.
+/// Most records are written directly into the table: all of them are closed, except the last.
 async fn page_of_records_ends_among_thousands_that_are_closed() {
     let archive = Archive::new().await;
     let category = archive.category("Registers").await;

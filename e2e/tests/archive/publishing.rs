@@ -1,6 +1,6 @@
 //! Publishing: a file becomes records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -28,6 +28,7 @@ tests! { archive_publishing:
     #[long] long_file_is_published_in_chunks,
     #[long] correction_stands_in_a_new_file_and_a_conflict_is_refused,
     file_that_ends_inside_a_quote_is_refused,
+    row_has_one_problem_of_its_dates_and_one_of_its_places,
 }
 
 /// Two households and a lodger without one.
@@ -420,6 +421,35 @@ async fn long_file_is_published_in_chunks() {
     let unresolved = archive.volunteer.get(&format!("{post}/runs/1/unresolved")).await.is(200);
     assert_eq!((unresolved.each("text").len(), unresolved.each("count")[0]), (50, &json!(rows / 50)));
     archive.publishing_agrees().await;
+}
+
+async fn row_has_one_problem_of_its_dates_and_one_of_its_places() {
+    let archive = Archive::new().await;
+    let category = archive.category("Deaths").await;
+    let collection = archive.collection("Deaths of 1871", &[&category]).await;
+    let columns = [
+        ("Surname", "surname"),
+        ("Born", "birthDate"),
+        ("Died", "deathDate"),
+        ("Birthplace", "birthPlace"),
+        ("Deathplace", "deathPlace"),
+    ];
+    let mapping: Value =
+        columns.map(|(header, field)| json!({ "header": header, "field": field })).into_iter().collect();
+    let new = json!({ "name": "Bala", "collectionId": collection, "mapping": mapping });
+    let post = archive.volunteer.post("/archive/posts", new).await.is(201).header("location").to_owned();
+    let long = "Erewhon ".repeat(50);
+    let csv = format!("Surname,Born,Died,Birthplace,Deathplace\nRees,last spring,this winter,Atlantis,{long}\n");
+    upload(&archive.volunteer, &post, &csv).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    let problems = run["problems"].as_array().unwrap();
+    let mut codes: Vec<&str> = problems.iter().map(|problem| problem["code"].as_str().unwrap()).collect();
+    codes.sort_unstable();
+    assert_eq!(codes, ["date-not-understood", "place-not-found"]);
+    let unresolved = archive.volunteer.get(&format!("{post}/runs/1/unresolved")).await.is(200);
+    let lengths: BTreeSet<usize> = unresolved.each("text").iter().map(|text| text.as_str().unwrap().len()).collect();
+    assert_eq!(lengths, BTreeSet::from([8, 200]));
 }
 
 async fn file_that_ends_inside_a_quote_is_refused() {

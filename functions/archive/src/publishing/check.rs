@@ -209,7 +209,8 @@ impl Reading {
         }
         let mut unresolved: BTreeMap<&str, (u32, bool)> = BTreeMap::new();
         for (row, index) in chunk.rows.iter_mut().zip(&chunk.index) {
-            let mut is_told = false;
+            // One of a row, so that the report of a file stays small.
+            let mut not_found = None;
             for event in row.events.iter_mut().filter(|event| !event.place_text.is_empty()) {
                 match self.places.get_key_value(&event.place_text) {
                     Some((text, Some(place))) => {
@@ -221,21 +222,20 @@ impl Reading {
                     }
                     Some((text, None)) => {
                         unresolved.entry(text).or_default().0 += 1;
-                        // One problem of a row, so that the report of a file stays small.
-                        if !std::mem::replace(&mut is_told, true) {
-                            chunk.problems.push(place_not_found(index.line, event));
-                        }
+                        not_found.get_or_insert_with(|| place_not_found(index.line, event));
                     }
                     None => {}
                 }
             }
+            chunk.problems.extend(not_found);
         }
         if too_many {
             let text = format!("The file has more than {MAX_PLACES} places. The others keep their texts only.");
             chunk.problems.push(FileProblem::new(Code::TooManyPlaces, 1, None, text));
         }
-        let told = |(text, (count, in_part))| UnresolvedText { text: first(text, MAX_TEXT).to_owned(), count, in_part };
-        Ok(unresolved.into_iter().map(told).collect())
+        let shortened =
+            |(text, (count, in_part))| UnresolvedText { text: first(text, MAX_TEXT).to_owned(), count, in_part };
+        Ok(unresolved.into_iter().map(shortened).collect())
     }
 }
 
@@ -257,12 +257,8 @@ fn take(row: Row, header: &Header, at: &RunWork<'_>, chunk: &mut Chunk) {
     let lines: Vec<u64> = row.cells.iter().map(|cell| cell.line).collect();
     let values: Vec<String> = row.cells.into_iter().map(|cell| cell.text).collect();
     let content = mapping.read(&values);
-    let (mut has_error, mut is_told) = (false, false);
+    let mut has_error = false;
     for fault in &content.faults {
-        // One problem of a row, so that the report of a file stays small.
-        if fault.kind == RowFaultKind::DateNotUnderstood && std::mem::replace(&mut is_told, true) {
-            continue;
-        }
         let line = fault.column.and_then(|column| lines.get(column)).copied().unwrap_or(row.line);
         let problem = problem_of(*fault, line, header, &values);
         has_error |= problem.severity == Severity::Error;

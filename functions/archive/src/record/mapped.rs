@@ -197,7 +197,9 @@ impl<'a> EventCells<'a> {
     fn event(self, kind: EventType, role: PersonRole, faults: &mut Vec<RowFault>) -> Event {
         let date_text = self.dates.join(" ");
         let days = dates::parse(&date_text, self.order);
-        if days.is_none() && !date_text.is_empty() {
+        // One of a row, so that the report of a file stays small.
+        let is_first = faults.iter().all(|fault| fault.kind != RowFaultKind::DateNotUnderstood);
+        if days.is_none() && !date_text.is_empty() && is_first {
             faults.push(RowFault { column: self.date_column, kind: RowFaultKind::DateNotUnderstood });
         }
         Event {
