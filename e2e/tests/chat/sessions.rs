@@ -222,7 +222,7 @@ async fn failures_with_a_username_do_not_show_whose_an_address_is() {
     for _ in 0..10 {
         attempt(&cairn, "ann", &password("bob")).await.refused(401, "bad-credentials");
     }
-    for address in ["ann@example.org", "bob@example.org", "nobody@example.org"] {
+    for address in ["ann@example.org", "bob@example.org", "unknown@example.org"] {
         attempt(&cairn, address, "fern on stones").await.refused(401, "bad-credentials");
     }
     attempt(&cairn, "ANN", &password("ann")).await.refused(429, "too-many-attempts");

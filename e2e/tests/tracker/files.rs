@@ -357,6 +357,10 @@ async fn import_accepts_a_late_file() {
     fixture.cairn.event("tracker", "startImport", &arrived(announced.text("id"))).await.unwrap();
     fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "succeeded").await;
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4]);
+    // Otherwise a client that asks for what is new since its last request would miss the issue.
+    let page = fixture.ann.get(&format!("{PROJECT}/grid")).await.is(200);
+    let created = page["items"][3]["createdAt"].as_str().unwrap();
+    assert!(created > announced.text("createdAt"), "{}", page.told());
 }
 
 async fn done_issue(fixture: &Fixture, number: u64) -> String {
