@@ -211,7 +211,7 @@ fn logs() {
     });
     let counted = metrics::Counted.with_filter(Targets::new().with_target(metrics::TARGET, Level::INFO));
     let kept = lines::OF_THE_RUN.clone();
-    let kept = kept.with_filter(Targets::new().with_target(lines::TARGET, Level::INFO));
+    let kept = kept.with_filter(Targets::new().with_target(lines::TARGET, Level::DEBUG));
     let warned = warnings::OF_THE_RUN.clone().with_filter(Targets::new().with_target("tracker", Level::WARN));
     let hashed = password_hashes::OF_THE_RUN.clone();
     let hashed = hashed.with_filter(Targets::new().with_target(password_hashes::TARGET, Level::DEBUG));

@@ -291,8 +291,9 @@ impl App {
             batch: event.reported(),
             audit: event.reported_audit(),
         };
-        entry.write();
-        if outcome.is_err() || !event.was_idle() {
+        let is_idle = outcome.is_ok() && event.was_idle();
+        entry.write(is_idle);
+        if !is_idle {
             (self.metrics)(&entry.metrics(&self.deployment(), self.now_millis()));
         }
         outcome

@@ -169,7 +169,7 @@ impl Event {
     }
 
     /// Reports that there was nothing to do. Such an event has no metrics line unless it fails, since CloudWatch bills a
-    /// metric by the hours in which it is written.
+    /// metric by the hours in which it is written, and its log line has the level debug.
     pub fn found_nothing(&self) {
         self.idle.store(true, Ordering::Relaxed);
     }

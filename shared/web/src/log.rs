@@ -106,23 +106,30 @@ impl Entry<'_> {
 }
 
 impl EventEntry<'_> {
-    pub fn write(&self) {
+    /// Writes the line of the event: at the level debug if there was nothing to do, since schedules are frequent.
+    pub fn write(&self, is_idle: bool) {
         let (read, write) = consumed(self.performed);
         let batch = self.batch.unwrap_or_default();
-        tracing::info!(
-            system = self.system,
-            operation = self.handler,
-            trace.id = self.trace,
-            latency.ms = milliseconds(self.latency),
-            consumed.read = read,
-            consumed.write = write,
-            consumed.patterns = by_pattern(self.performed),
-            batch.records = batch.records,
-            batch.retried = batch.retried,
-            batch.quarantined = batch.quarantined,
-            failure = self.failure.map_or("", |failure| truncated(&failure.0)),
-            "event"
-        );
+        // The level of a line is a constant.
+        macro_rules! line {
+            ($level:ident) => {
+                tracing::$level!(
+                    system = self.system,
+                    operation = self.handler,
+                    trace.id = self.trace,
+                    latency.ms = milliseconds(self.latency),
+                    consumed.read = read,
+                    consumed.write = write,
+                    consumed.patterns = by_pattern(self.performed),
+                    batch.records = batch.records,
+                    batch.retried = batch.retried,
+                    batch.quarantined = batch.quarantined,
+                    failure = self.failure.map_or("", |failure| truncated(&failure.0)),
+                    "event"
+                )
+            };
+        }
+        if is_idle { line!(debug) } else { line!(info) }
     }
 
     pub fn metrics(&self, deployment: &str, millis: i64) -> String {

@@ -143,10 +143,15 @@ async fn batch_writes_one_log_line_and_one_metrics_line() {
 }
 
 #[tokio::test]
-async fn idle_event_writes_no_metrics_line_unless_it_fails() {
+async fn idle_event_writes_no_line_unless_it_fails() {
+    let log = LazyLock::force(&LOG);
     let zoo = Zoo::open();
     let soon = Instant::now() + Duration::from_secs(10);
-    zoo.app.event("runJobs", Bytes::from_static(b"{}"), soon).await.unwrap();
+    let trace = Trace::new(&zoo.clock);
+    let idle = zoo.app.event("runJobs", Bytes::from_static(b"{}"), soon);
+    trace.clone().scope(idle).await.unwrap();
+    let levels: Vec<Value> = log.lines("trace.id", trace.as_str()).iter().map(|line| line["level"].clone()).collect();
+    assert!(!levels.contains(&json!("INFO")), "{levels:?}");
     assert_eq!(zoo.metrics(), Vec::<Value>::new());
     zoo.app.event("runJobs", Bytes::from_static(b"[]"), soon).await.unwrap_err();
     let [line] = <[Value; 1]>::try_from(zoo.metrics()).unwrap();
