@@ -27,7 +27,7 @@ pub const LIFETIME: i64 = 30 * 24 * 3600;
 #[derive(Debug)]
 pub struct Identity {
     key: SigningKey,
-    /// The secret that signs cursors.
+    /// The secret that encrypts cursors.
     pub cursor_secret: String,
 }
 

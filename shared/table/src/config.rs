@@ -40,7 +40,7 @@ pub struct Config {
     pub search: String,
     /// Static credentials for local engines. Absent on AWS, where the function's role is used.
     pub credentials: Option<(String, String)>,
-    /// Secrets of cursors. The first signs and all verify, so that a secret can be rotated.
+    /// Secrets of cursors. The first encrypts and all decrypt, so that a secret can be rotated.
     pub cursor_secrets: Vec<String>,
     pub issuers: Vec<Issuer>,
     /// The lease of a background job: how long after its worker's death until another worker may resume it.
@@ -130,7 +130,7 @@ impl Config {
     /// | `CAIRN_SOCKET_URL` | the URL at which clients open the socket, such as `wss://a1b2c3.execute-api.ca-central-1.amazonaws.com/live`; absent if the system has no socket |
     /// | `CAIRN_SEARCH_ENDPOINT` | the URL of OpenSearch |
     /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience"}` with `keys`, a JWK set, or `jwks`, the URL of one; each name is unique and [valid in keys](Issuer::may_be_named). `audienceClaim` and `rolesClaim` are the paths of these claims in its tokens, `roleNames` maps its roles to ours; may be absent |
-    /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
+    /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first encrypts, all decrypt |
     /// | `CAIRN_LEASE_SECONDS` | lease of a background job; 120 if absent |
     /// | `CAIRN_TOMBSTONE_HOURS` | how long search keeps tombstones, at least 25; 25 if absent |
     /// | `CAIRN_ROUTE_METRICS` | `true` for request metrics of each route; `false` if absent |
@@ -151,7 +151,7 @@ impl Config {
             let or_local = |variable| get(variable).unwrap_or_else(|| "local".to_owned());
             (or_local("AWS_ACCESS_KEY_ID"), or_local("AWS_SECRET_ACCESS_KEY"))
         });
-        let cursor_secrets: Vec<String> = required("CAIRN_CURSOR_SECRETS", "the secrets that sign cursors")?
+        let cursor_secrets: Vec<String> = required("CAIRN_CURSOR_SECRETS", "the secrets that encrypt cursors")?
             .split(',')
             .map(|secret| secret.trim().to_owned())
             .filter(|secret| !secret.is_empty())
@@ -159,7 +159,7 @@ impl Config {
         if cursor_secrets.is_empty() {
             return Err(ConfigError {
                 variable: "CAIRN_CURSOR_SECRETS",
-                fault: "has no secret; set it to the secrets that sign cursors".to_owned(),
+                fault: "has no secret; set it to the secrets that encrypt cursors".to_owned(),
             });
         }
         Ok(Self {

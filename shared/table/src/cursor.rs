@@ -1,6 +1,7 @@
-//! Cursors: signed texts that say where a page ended. A cursor is valid only in this deployment, for the same caller,
-//! on the same route with the same parameters.
+//! Cursors: encrypted texts that say where a page ended, since its position has keys that the caller may not see. A cursor is
+//! valid only in this deployment, for the same caller, on the same route with the same parameters.
 
+use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -8,12 +9,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::Sha256;
 
-/// The bytes of HMAC-SHA256.
-const SIGNATURE: usize = 32;
+use crate::secret::Secret;
 
 #[derive(Debug, thiserror::Error)]
 pub enum CursorError {
-    /// No secret of this deployment signed the cursor for this binding. Answered with 400.
+    /// No secret of this deployment sealed the cursor for this binding. Answered with 400.
     #[error(
         "the cursor is invalid here; it was altered, or it belongs to another route, other parameters or another caller"
     )]
@@ -23,39 +23,48 @@ pub enum CursorError {
     Unmade(String),
 }
 
-/// Signs a position with the first secret. The binding consists of route, parameters and caller.
+/// Encrypts a position with a key of the first secret. The binding consists of route, parameters and caller. The same
+/// position has the same cursor, so that pages have stable entity tags.
 pub fn seal<T: Serialize>(secrets: &[String], binding: &str, position: &T) -> Result<String, CursorError> {
     let unmade = |reason: &dyn ToString| CursorError::Unmade(reason.to_string());
-    let secret = secrets.first().ok_or_else(|| unmade(&"no secret is configured"))?;
-    let position = serde_json::to_vec(position).map_err(|error| unmade(&error))?;
-    let signature = signer(secret, binding, &position).ok_or_else(|| unmade(&"the secret cannot sign"))?;
-    let mut sealed = signature.finalize().into_bytes().to_vec();
-    sealed.extend(position);
-    Ok(URL_SAFE_NO_PAD.encode(sealed))
+    let secret = secrets.first().map(Secret::new).ok_or_else(|| unmade(&"no secret is configured"))?;
+    let mut position = serde_json::to_vec(position).map_err(|error| unmade(&error))?;
+    let unencrypted = || unmade(&"the secret cannot encrypt");
+    let nonce = nonce(&secret, binding, &position).ok_or_else(unencrypted)?;
+    let key = key(&secret).ok_or_else(unencrypted)?;
+    let bound = Aad::from(binding.as_bytes());
+    let sealed = key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), bound, &mut position);
+    sealed.map_err(|_| unencrypted())?;
+    Ok(URL_SAFE_NO_PAD.encode([nonce.as_slice(), position.as_slice()].concat()))
 }
 
-/// Returns the position of a cursor, if one of the secrets signed it for this binding.
+/// Returns the position of a cursor, if a key of one of the secrets encrypted it for this binding.
 pub fn open<T: DeserializeOwned>(secrets: &[String], binding: &str, cursor: &str) -> Result<T, CursorError> {
     let sealed = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| CursorError::Foreign)?;
-    let (signature, position) = sealed.split_at_checked(SIGNATURE).ok_or(CursorError::Foreign)?;
-    let signed_by = |secret: &String| {
-        signer(secret, binding, position).is_some_and(|signer| signer.verify_slice(signature).is_ok())
-    };
-    if !secrets.iter().any(signed_by) {
-        return Err(CursorError::Foreign);
-    }
+    let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(CursorError::Foreign)?;
+    let position = secrets.iter().find_map(|secret| {
+        let mut position = sealed.to_vec();
+        let bound = Aad::from(binding.as_bytes());
+        let key = key(&Secret::new(secret))?;
+        let opened = key.open_in_place(Nonce::assume_unique_for_key(*nonce), bound, &mut position).ok()?;
+        Some(opened.to_vec())
+    });
     // An earlier version may have written a position of another form.
-    serde_json::from_slice(position).map_err(|_| CursorError::Foreign)
+    serde_json::from_slice(&position.ok_or(CursorError::Foreign)?).map_err(|_| CursorError::Foreign)
 }
 
-/// Returns the signer of a binding and a position. The binding's length comes first, so that the boundary between the
-/// two is unambiguous.
-fn signer(secret: &str, binding: &str, position: &[u8]) -> Option<Hmac<Sha256>> {
-    let mut signer = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).ok()?;
-    signer.update(&binding.len().to_be_bytes());
-    signer.update(binding.as_bytes());
-    signer.update(position);
-    Some(signer)
+fn key(secret: &Secret) -> Option<LessSafeKey> {
+    UnboundKey::new(&AES_256_GCM_SIV, &secret.derive("encrypt cursors")).ok().map(LessSafeKey::new)
+}
+
+/// Returns a nonce that only the same position with the same binding has again. The binding's length comes first, so that
+/// the boundary between the two is unambiguous.
+fn nonce(secret: &Secret, binding: &str, position: &[u8]) -> Option<[u8; NONCE_LEN]> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(&secret.derive("nonces of cursors")).ok()?;
+    mac.update(&binding.len().to_be_bytes());
+    mac.update(binding.as_bytes());
+    mac.update(position);
+    mac.finalize().into_bytes().first_chunk().copied()
 }
 
 #[cfg(test)]
@@ -83,6 +92,16 @@ mod tests {
         let secrets = secrets(&["secret"]);
         let cursor = seal(&secrets, "list", &7).unwrap();
         assert!(matches!(open::<String>(&secrets, "list", &cursor), Err(CursorError::Foreign)));
+    }
+
+    #[test]
+    fn cursor_does_not_show_its_position_and_is_the_same_for_the_same() {
+        let seal = |position: &str| seal(&secrets(&["secret"]), "list", &position).unwrap();
+        let cursor = seal("record_household#14");
+        assert_eq!(cursor, seal("record_household#14"));
+        assert_ne!(cursor, seal("record_household#15"));
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).unwrap();
+        assert!(!bytes.windows(9).any(|part| part == b"household"));
     }
 
     proptest! {

@@ -69,7 +69,7 @@ fn common() -> Node {
         },
         "CursorSecrets" => map! {
             "Type" => "String",
-            "Description" => "Secrets that sign cursors, with commas between; the first signs, all verify.",
+            "Description" => "Secrets that encrypt cursors, with commas between; the first encrypts, all decrypt.",
             "NoEcho" => true,
             "MinLength" => 32,
         },

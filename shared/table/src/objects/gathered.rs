@@ -1,6 +1,7 @@
 //! A list that grows batch by batch and finally becomes one object, such as the faults of a file's rows.
 
 use bytes::Bytes;
+use futures::stream::{self, StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,6 +9,9 @@ use super::Objects;
 use crate::error::Error;
 
 const JSON: &str = "application/json";
+
+/// The number of parts that are read concurrently.
+const CONCURRENCY: usize = 16;
 
 /// A list in the making: its number of entries and of stored parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,11 +50,12 @@ impl Gathered {
         if self.entries == 0 {
             return Ok(());
         }
-        let mut all: Vec<Value> = Vec::new();
-        for number in 0..self.parts {
+        let read = |number| async move {
             let kept = objects.get(&part(name, number)).await?;
-            all.extend(serde_json::from_slice::<Vec<Value>>(&kept).map_err(|error| Error::Misfit(error.to_string()))?);
-        }
+            serde_json::from_slice::<Vec<Value>>(&kept).map_err(|error| Error::Misfit(error.to_string()))
+        };
+        let parts: Vec<Vec<Value>> = stream::iter(0..self.parts).map(read).buffered(CONCURRENCY).try_collect().await?;
+        let all = parts.into_iter().flatten().collect();
         objects.put(&object(name), Bytes::from(whole(all).to_string()), JSON).await?;
         self.whole = true;
         Ok(())
