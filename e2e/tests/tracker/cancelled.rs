@@ -1,13 +1,16 @@
 //! Imports that are cancelled while they write: what they have made is counted exactly, and names them.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::Method;
 use hyper::Request;
 use serde_json::json;
 use table::{Config, Engines};
+use tokio::time::Instant;
 use tracker::schema::TRACKER;
 
-use super::files::{announce, new, put_by_hand};
+use super::files::{announce, arrived, counts, new, put_by_hand};
 use super::files_killed::Worker;
 use super::fixture::{Fixture, PROJECT};
 use crate::harness::relay::before_first_transaction;
@@ -18,6 +21,7 @@ use crate::tests;
 tests! { tracker_cancelled:
     import_cancelled_while_it_writes_counts_what_it_made,
     import_cancelled_after_its_worker_died_counts_what_it_made,
+    import_cancelled_at_the_end_of_a_step_counts_what_it_updated,
     cancelling_that_races_the_start_of_its_import_is_accepted,
 }
 
@@ -64,6 +68,31 @@ async fn import_cancelled_after_its_worker_died_counts_what_it_made() {
     assert!(Worker::ahead(&fixture).dies(&fixture, (4, Moment::AfterItIsDone)).await);
     let made = cancelled(&fixture, &project, &announced).await;
     assert!((1..=40).contains(&made), "{made}");
+}
+
+/// The rows of the step are written then, and only its checkpoint is not.
+async fn import_cancelled_at_the_end_of_a_step_counts_what_it_updated() {
+    let fixture = Fixture::new().await;
+    let file = "Number,Name\n1,One\nx,None\n2,Two\n";
+    let announced = announce(&fixture.ann, PROJECT, new("upsert", "skip"), file).await;
+    put_by_hand(&fixture, &announced, file);
+    let (ann, job) = (fixture.ann.clone(), announced.header("location").to_owned());
+    let config = fixture.cairn.engines().config.clone();
+    let target = config.dynamodb.clone().unwrap();
+    let checkpoint = r#""updated":{"N":"2"}"#.to_owned();
+    let server = before_first_transaction(target, checkpoint, async move {
+        assert_eq!(ann.delete(&job).await.is(202)["cancelRequested"], true);
+    })
+    .await;
+    let config = Config { dynamodb: Some(server.url.clone()), ..config };
+    let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
+    let arrived = arrived(announced.text("id")).to_string();
+    app.event("startImport", arrived.into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
+    let ended = fixture.ann.get(announced.header("location")).await.is(200);
+    assert_eq!((ended.text("status"), &ended["counts"]), ("cancelled", &counts(3, 0, 2, 1)), "{}", ended.told());
+    let page = fixture.ann.get(&format!("{PROJECT}/grid")).await.is(200);
+    assert_eq!(page.each("name"), ["One", "Two", "Girder needs replacing"]);
+    fixture.holds().await;
 }
 
 /// The import starts after the request has read its job, and before the request writes it.

@@ -9,13 +9,14 @@ use tracker::schema::TRACKER;
 
 use super::crashes::{dies, others_do_its_jobs};
 use super::fair::platform_of_its_own;
-use super::fixture::{Fixture, PROJECT, platform_admin};
+use super::fixture::{Fixture, PROJECT, TENANT, person, platform_admin};
 use crate::harness::stopper::Moment;
 use crate::tests;
 
 tests! { tracker_deletions:
     #[long] deleting_a_project_with_500_issues_leaves_nothing,
     deleting_a_tenant_deletes_its_projects,
+    all_of_many_members_lose_a_tenant_before_its_deletion_is_answered,
     stopped_job_has_a_reason,
     #[long] step_that_can_never_be_written_fails_its_run,
 }
@@ -97,6 +98,22 @@ async fn deleting_a_tenant_deletes_its_projects() {
     assert_eq!(held.issues, 2);
     assert!(!held.mentions("35e9"), "nothing is left of its project");
     assert_eq!(pat.get("/tracker/tenants").await.is(200).each("name"), ["Big Media"]);
+}
+
+/// The transaction that marks the tenant removes only some of them.
+async fn all_of_many_members_lose_a_tenant_before_its_deletion_is_answered() {
+    let fixture = Fixture::new().await;
+    let pat = platform_admin(&fixture.cairn).await;
+    for place in 0..90 {
+        let member = json!({ "idpid": format!("local:m{place:02}"), "role": "viewer" });
+        fixture.ada.post(&format!("{TENANT}/members"), member).await.is(201);
+    }
+    let vic = person(&fixture.cairn, "vic").await;
+    vic.get(PROJECT).await.is(200);
+    // A request gives the job back, as one does that has no time left.
+    fixture.cairn.engines().wind_down();
+    pat.delete(&format!("{TENANT}?cascade=true")).await.is(202);
+    vic.get(PROJECT).await.refused(404, "not-found");
 }
 
 /// Without the tenant, which the last step updates, the transaction of that step fails each time.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::fixture::{Fixture, PROJECT, TENANT, person};
+use super::fixture::{Fixture, PROJECT, TENANT, numbers, person};
 use crate::harness::{Answer, User, fetch, send_file};
 use crate::tests;
 
@@ -22,6 +22,7 @@ tests! { tracker_files:
     oversized_row_is_found_before_any_write,
     #[long] import_without_a_file_ends,
     import_accepts_a_late_file,
+    import_whose_creator_has_lost_the_role_writes_nothing,
     worker_finds_a_file_whose_event_was_lost,
     repeated_or_early_import_event_changes_nothing,
     imports_and_exports_can_be_cancelled,
@@ -361,6 +362,27 @@ async fn import_accepts_a_late_file() {
     let page = fixture.ann.get(&format!("{PROJECT}/grid")).await.is(200);
     let created = page["items"][3]["createdAt"].as_str().unwrap();
     assert!(created > announced.text("createdAt"), "{}", page.told());
+}
+
+async fn import_whose_creator_has_lost_the_role_writes_nothing() {
+    let fixture = Fixture::new().await;
+    let file = "Name\nLate\n";
+    let demoted = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
+    let removed = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
+    let fails = async |announced: &Answer| {
+        assert_eq!(send_file(announced, file).await, 200);
+        let failed = ended(&fixture.ada, announced.header("location")).await;
+        assert_eq!(failed.text("status"), "failed", "{}", failed.told());
+        let reason = "the person who created it is no longer an editor or an administrator of the tenant";
+        assert_eq!(failed.text("reason"), reason);
+    };
+    let member = format!("{TENANT}/members/local:ann");
+    fixture.ada.patch(&member, json!({ "role": "viewer" })).await.is(200);
+    fails(&demoted).await;
+    fixture.ada.delete(&member).await.is(204);
+    fails(&removed).await;
+    let grid = fixture.ada.get(&format!("{PROJECT}/grid")).await.is(200);
+    assert_eq!(numbers(&grid), [1, 2, 3]);
 }
 
 async fn done_issue(fixture: &Fixture, number: u64) -> String {

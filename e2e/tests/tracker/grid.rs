@@ -15,6 +15,7 @@ tests! { tracker_grid:
     #[long] paging_during_writes_returns_each_issue_once,
     paging_by_a_choice_follows_the_option_order,
     page_by_a_choice_with_many_retired_options_ends_early,
+    cursor_of_a_choice_with_999_options_fits_a_request,
     option_given_as_text_is_its_label,
     row_has_the_entity_tag_and_the_times_of_its_issue,
     cursor_is_refused_after_options_are_relabelled,
@@ -228,6 +229,34 @@ async fn page_by_a_choice_with_many_retired_options_ends_early() {
         cursor = page.next().map(|next| format!("&cursor={next}"));
     }
     assert_eq!(pages, [vec![2], vec![], vec![1]]);
+}
+
+/// A request line has at most 10 240 bytes together with the header values, and filters may take many of them.
+async fn cursor_of_a_choice_with_999_options_fits_a_request() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Sprints").await;
+    let options = |first: usize| -> Vec<Value> {
+        (first..1000).take(50).map(|sprint| json!({ "label": format!("Sprint {sprint}") })).collect()
+    };
+    let new = json!({ "name": "Sprint", "type": "choice", "options": options(1) });
+    let id = fixture.ada.post(&format!("{project}/attributes"), new).await.is(201).text("id").to_owned();
+    fixture.issue(&project, "Old", json!({ &id: "Sprint 7" })).await;
+    fixture.issue(&project, "Older", json!({ &id: "Sprint 6" })).await;
+    for first in (51..1000).step_by(50) {
+        let attribute = format!("{project}/attributes/{id}");
+        fixture.ada.patch(&attribute, json!({ "options": options(first) })).await.is(200);
+    }
+    fixture.issue(&project, "New", json!({ &id: "Sprint 960" })).await;
+    let sprints: Vec<String> = [6, 7].into_iter().chain(951..969).map(|sprint| format!("Sprint%20{sprint}")).collect();
+    let filters = vec![format!("{id}:in:{}", sprints.join(",")); 10].join(",");
+    let grid = format!("{project}/grid?sort={id}&limit=1&filter={filters}");
+    let (mut walked, mut cursor) = (Vec::new(), Some(String::new()));
+    while let Some(from) = cursor {
+        let page = fixture.ann.get(&format!("{grid}{from}")).await.is(200);
+        walked.extend(numbers(&page));
+        cursor = page.next().map(|next| format!("&cursor={next}"));
+    }
+    assert_eq!(walked, [3, 2, 1]);
 }
 
 async fn option_given_as_text_is_its_label() {

@@ -2,8 +2,11 @@
 
 use std::future::IntoFuture;
 
+use bytes::Bytes;
+use http::Method;
+use hyper::Request;
 use serde_json::{Value, json};
-use table::EntityKey;
+use table::{Config, Engines, EntityKey};
 use tracker::items::AttributeItem;
 use tracker::keys::AttributeKey;
 use tracker::names::{AttributeId, ProjectId};
@@ -12,6 +15,7 @@ use tracker::schema::TRACKER;
 use super::crashes::{others_do_its_jobs, work_dies};
 use super::files::{import, new};
 use super::fixture::{Fixture, PROJECT, TENANT, entries, person};
+use crate::harness::relay::before_first_transaction;
 use crate::harness::sized;
 use crate::harness::stopper::Moment;
 use crate::harness::table::stored;
@@ -22,6 +26,7 @@ tests! { tracker_schema:
     #[long] request_works_on_500_issues_and_leaves_501_to_a_job,
     attribute_that_is_being_built_takes_values,
     attribute_is_built_while_issues_come_and_go,
+    attribute_is_built_even_if_the_count_of_issues_never_equals_its_rows,
     name_of_a_deleted_attribute_becomes_free,
     attribute_is_retyped_to_text,
     attribute_that_is_being_retyped_is_busy,
@@ -33,6 +38,7 @@ tests! { tracker_schema:
     #[long] column_can_be_moved_between_two_others_repeatedly,
     one_of_several_tags_suffices,
     change_of_a_stale_attribute_is_refused,
+    issue_that_is_created_meanwhile_makes_no_tag_stale,
 }
 
 /// The response has the state that the request has left, and so has that of a repeated request.
@@ -125,6 +131,25 @@ async fn attribute_is_built_while_issues_come_and_go() {
     fixture.holds().await;
 }
 
+/// In a project in which issues are created all the time, the gates count issues that the index does not list yet.
+async fn attribute_is_built_even_if_the_count_of_issues_never_equals_its_rows() {
+    let fixture = Fixture::new().await;
+    let table = fixture.cairn.table_of(&TRACKER);
+    let count = async |issues: u64| {
+        let mut gate = table.get("gate-35e9", "00").await.unwrap();
+        gate.insert("Live".to_owned(), table::item::number(issues));
+        table.put(gate).await;
+    };
+    count(4).await;
+    let new = json!({ "name": "Weight", "type": "int" });
+    let made = fixture.ada.post(&format!("{PROJECT}/attributes"), new).await.is(201);
+    assert_eq!(made["status"], "building");
+    fixture.settled().await;
+    assert_eq!(fixture.numbers(PROJECT, &format!("sort={}", made.text("id"))).await, [1, 2, 3]);
+    count(3).await;
+    fixture.holds().await;
+}
+
 async fn name_of_a_deleted_attribute_becomes_free() {
     let fixture = Fixture::new().await;
     let new = || fixture.ada.post(&format!("{PROJECT}/attributes"), json!({ "name": "num items", "type": "int" }));
@@ -179,6 +204,30 @@ async fn change_of_a_stale_attribute_is_refused() {
     let same = fixture.ada.patch(&path, json!({ "name": "Priority" })).if_match(&changed.tag()).await.is(200);
     assert_eq!(same.tag(), changed.tag());
     fixture.ada.delete(&path).if_match(&changed.tag()).await.is(204);
+    fixture.holds().await;
+}
+
+/// The project has no issue when the request reads its gates.
+async fn issue_that_is_created_meanwhile_makes_no_tag_stale() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Empty").await;
+    let id = fixture.attribute(&project, "Weight", "int").await;
+    let tag = fixture.ada.get(&project).await.is(200).tag();
+    let config = fixture.cairn.engines().config.clone();
+    let (ann, issues) = (fixture.ann.clone(), format!("{project}/issues"));
+    let server = before_first_transaction(config.dynamodb.clone().unwrap(), id.clone(), async move {
+        ann.post(&issues, json!({ "name": "Meanwhile" })).await.is(201);
+    })
+    .await;
+    let config = Config { dynamodb: Some(server.url.clone()), ..config };
+    let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
+    let authorization = format!("Bearer {}", fixture.cairn.token("ada", &[]).await);
+    let request = Request::builder().method(Method::DELETE).uri(format!("{project}/attributes/{id}"));
+    let request = request.header("authorization", authorization).header("if-match", tag);
+    let response = app.handle(request.body(Bytes::new()).unwrap()).await;
+    assert!(response.status().is_success(), "{response:?}");
+    assert_eq!(fixture.ann.get(&project).await.is(200)["attributes"], json!([]));
+    fixture.settled().await;
     fixture.holds().await;
 }
 

@@ -20,6 +20,8 @@ tests! { tracker_search:
     search_for_a_number_beyond_range_finds_nothing,
     #[long] page_of_stale_hits_ends_with_a_cursor_that_has_moved,
     issues_are_found_by_words,
+    issue_that_no_longer_matches_the_filters_is_not_found,
+    issues_of_a_project_that_is_being_deleted_are_not_found,
     platform_administrator_searches_tenants_by_name,
 }
 
@@ -296,6 +298,42 @@ async fn issues_are_found_by_words() {
         assert_eq!(search(&format!("q={words}")).await.is(200)["total"]["value"], 0, "{words} is another tenant's");
         assert_eq!(search(&format!("q={words}&entity=project")).await.is(200)["total"]["value"], 0);
     }
+}
+
+/// The issue was closed, and the mirror has not written that yet.
+async fn issue_that_no_longer_matches_the_filters_is_not_found() {
+    let fixture = Fixture::new().await;
+    fixture.cairn.caught_up().await;
+    let index = format!("{}-000001", fixture.cairn.engines().config.search_name("tracker"));
+    let document = json!({
+        "pk": "issue-67d1", "sk": "project-35e9", "entity": "issue", "tenantId": "tenant-0807",
+        "projectId": "project-35e9", "number": 2, "state": "open", "name": "Check for rust",
+        "nameKey": "check for rust",
+    });
+    let version = i64::MAX / 2;
+    let path = format!("/{index}/_doc/issue-67d1%23project-35e9?version={version}&version_type=external&refresh=true");
+    fixture.cairn.search_engine(Method::PUT, &path, &document).await;
+    let found = async |filters: &str| {
+        let page = fixture.ann.get(&format!("{TENANT}/search?q=rust{filters}")).await.is(200);
+        (page.each("issue").len(), page["total"]["value"].clone())
+    };
+    assert_eq!(found("").await, (1, json!(1)));
+    assert_eq!(found("&state=open").await, (0, json!(1)));
+    assert_eq!(found("&projectId=project-35e9&filter=state:eq:open").await, (0, json!(1)));
+}
+
+async fn issues_of_a_project_that_is_being_deleted_are_not_found() {
+    let fixture = Fixture::new().await;
+    fixture.cairn.caught_up().await;
+    let found = async |query: &str| {
+        let page = fixture.ann.get(&format!("{TENANT}/search?{query}")).await.is(200);
+        page["items"].as_array().unwrap().len()
+    };
+    assert_eq!((found("q=girder").await, found("q=rail&entity=project").await), (1, 1));
+    // A request gives the job back, as one does that has no time left.
+    fixture.cairn.engines().wind_down();
+    fixture.ada.delete(&format!("{PROJECT}?cascade=true")).await.is(202);
+    assert_eq!((found("q=girder").await, found("q=rail&entity=project").await), (0, 0));
 }
 
 async fn platform_administrator_searches_tenants_by_name() {

@@ -14,7 +14,7 @@ const EXPORTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "exports/" };
 /// The alias of the system's documents.
 pub const ALIAS: &str = "tracker";
 
-/// The caller's membership in a tenant.
+/// The membership of the caller, or of the creator of an import, in a tenant.
 pub const MEMBERSHIP: AccessPattern = AccessPattern::new("membership", &[TABLE.get()]);
 
 /// The tenants of a person.
@@ -48,7 +48,7 @@ pub const BY_NUMBER: AccessPattern = AccessPattern::new("byNumber", &[TABLE.quer
 /// The index entries of a grid in their order.
 pub const ENTRIES: AccessPattern = AccessPattern::new("entries", &[TABLE.query_index(INDEX)]);
 
-/// The issues of a page.
+/// The issues of a page; in a search, also their projects.
 pub const ISSUES: AccessPattern = AccessPattern::new("issues", &[TABLE.batch_get()]);
 
 /// The gates of a project, which count its issues.

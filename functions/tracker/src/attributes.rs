@@ -129,11 +129,11 @@ fn start(gates: &Gates) -> Start {
     if gates.is_small() { Start::Leased } else { Start::After(LAG) }
 }
 
-/// The problem of a failed write of attributes: 412, which retries, if the project or its gates were changed since they
-/// were read.
+/// The problem of a write whose conditions failed, because other items than the client's `If-Match` states may have
+/// changed, such as a gate or a counter. The next attempt reads all of them again, and compares the tag.
 pub fn refusal(error: Error) -> Problem {
     match error {
-        Error::ConditionFailed(_) => Problem::stale(),
+        Error::ConditionFailed(_) => Problem::lost_race(),
         error => error.into(),
     }
 }

@@ -1,6 +1,6 @@
 //! What the caller may do in a tenant. Every operation on a tenant starts here.
 
-use table::{EntityKey, Idpid};
+use table::{Access, EntityKey, Error, Idpid};
 use web::{Context, Problem, Who};
 
 use crate::access::{MEMBERSHIP, TENANT};
@@ -75,8 +75,12 @@ pub fn me(cx: &Context) -> Result<Idpid, Problem> {
 
 /// The caller's role in a tenant. None for callers who are no members.
 pub async fn membership(cx: &Context, tenant: TenantId) -> Result<Option<Role>, Problem> {
-    let key = MemberKey { tenant, user: me(cx)? };
-    let stored = cx.access().table(&MEMBERSHIP, &TRACKER).get_consistent(key.key()).await?;
+    Ok(role_of(cx.access(), tenant, me(cx)?).await?)
+}
+
+/// A person's role in a tenant. None for a person who is no member.
+pub async fn role_of(access: &Access, tenant: TenantId, user: Idpid) -> Result<Option<Role>, Error> {
+    let stored = access.table(&MEMBERSHIP, &TRACKER).get_consistent(MemberKey { tenant, user }.key()).await?;
     Ok(stored.map(|stored| stored.read::<Member>()).transpose()?.map(|member| member.role))
 }
 

@@ -16,6 +16,7 @@ pub mod view;
 mod workers;
 
 pub use delete_project::{Conditions, mark as mark_project};
+pub use delete_tenant::hide as hide_tenant;
 pub use limits::{Limited, imports_are_open};
 pub use pages::{issue_of, issues as issues_of};
 pub use retype_attribute::as_text;

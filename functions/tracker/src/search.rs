@@ -2,10 +2,12 @@
 
 mod words;
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use table::{EntityKey, Key};
+use table::{EntityKey, Error, Key, Stored};
 use utoipa::ToSchema;
 use web::search::{Highlights, Hit, MAX_COUNT, Marks, One, Piece, SearchResponse, Total};
 use web::{Context, Fault, Json, Limit, Path, Problem, Query, Route, Sample, problem};
@@ -15,8 +17,8 @@ use crate::attributes::ATTRIBUTE_BUSY;
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::grid::query::check_busy_filters;
 use crate::grid::{Filter, FilterFault, clause};
-use crate::items::{Issue, State};
-use crate::keys::IssueKey;
+use crate::items::{Issue, Project, State};
+use crate::keys::{IssueKey, ProjectKey};
 use crate::names::{IssueId, ProjectId, TenantId};
 use crate::project::{Consistency, Schema};
 use crate::projects;
@@ -62,6 +64,12 @@ struct FoundIssue {
     number: u64,
     name: String,
     state: State,
+}
+
+impl FoundIssue {
+    fn new(IssueKey { issue, project }: IssueKey, Issue { num, name, state, .. }: Issue) -> Self {
+        Self { id: issue, project_id: project, number: num, name, state }
+    }
 }
 
 /// A project.
@@ -122,11 +130,11 @@ async fn search(
         Some(project) => Some(projects::load(&cx, path.tenant_id, project, Consistency::Strong).await?),
         None => None,
     };
-    let filters = query.filters(path.tenant_id, schema.as_ref())?;
+    let filters = query.filters(schema.as_ref())?;
     let marks = Marks::random();
     let limit = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
     let mut request = json!({
-        "query": { "bool": { "filter": filters, "must": words.clause(schema.is_some()) } },
+        "query": { "bool": { "filter": query.clauses(path.tenant_id, schema.as_ref(), &filters), "must": words.clause(schema.is_some()) } },
         "sort": [{ "_score": "desc" }, { "pk": "desc" }, { "sk": "desc" }],
         "size": limit + 1,
         "_source": false,
@@ -141,46 +149,55 @@ async fn search(
     let response: SearchResponse<Fields> = cx.access().search(&SEARCH, ALIAS, &request).await?;
     let total = response.total();
     let (hits, next) = response.page(limit);
+    let keys = hits.iter().map(|hit| HitKeys::of(path.tenant_id, hit)).collect::<Result<Vec<_>, _>>()?;
+    let present = Present::load(&cx, &keys).await?;
     let mut items = Vec::new();
-    let issues = issues(&cx, &hits).await?;
-    for (hit, issue) in hits.into_iter().zip(issues) {
+    for (hit, keys) in hits.into_iter().zip(keys) {
+        // The job that deletes a project may not have come to its issues.
+        if !present.has_project(&keys.project)? {
+            continue;
+        }
         let score = hit.score.ok_or_else(|| Problem::internal("a hit lacks its score"))?;
         let highlights = marks.read(&hit.highlight);
-        let project = hit.fields.project_id.peek().and_then(|id| ProjectId::parse_id(id));
-        let Some(project_id) = project else { return Err(Problem::internal("a hit lacks its project")) };
-        let found = match query.entity {
-            // An issue that was deleted since it was indexed is left out.
-            Searched::Issue => issue.map(|(id, issue)| {
-                let Issue { num, name, state, .. } = issue;
-                (Some(FoundIssue { id, project_id, number: num, name, state }), None)
-            }),
+        let (issue, project) = match query.entity {
+            Searched::Issue => {
+                // An issue that was deleted since it was indexed, or no longer matches, is left out.
+                let Some(key) = keys.issue else { continue };
+                let Some(issue) = present.issue(&key)?.filter(|issue| query.holds(issue, &filters)) else { continue };
+                (Some(FoundIssue::new(key, issue)), None)
+            }
             Searched::Project => {
                 let name = hit.fields.name.get().ok_or_else(|| Problem::internal("a project's hit lacks its name"))?;
-                Some((None, Some(FoundProject { id: project_id, name })))
+                (None, Some(FoundProject { id: keys.project.project, name }))
             }
         };
-        items.extend(found.map(|(issue, project)| FoundHit { issue, project, score, highlights }));
+        items.push(FoundHit { issue, project, score, highlights });
     }
     let next_cursor = cx.cursor_to(next)?;
     Ok(Json(FoundPage { items, total, next_cursor }))
 }
 
 impl SearchQuery {
-    /// The filters of the search, first of all the tenant.
-    fn filters(&self, tenant: TenantId, schema: Option<&Schema>) -> Result<Vec<Value>, Problem> {
+    /// The clauses that all hits match, first of all the tenant.
+    fn clauses(&self, tenant: TenantId, schema: Option<&Schema>, filters: &[Filter]) -> Vec<Value> {
         let entity = match self.entity {
             Searched::Issue => "issue",
             Searched::Project => "project",
         };
-        let mut filters = vec![json!({ "term": { "entity": entity } }), json!({ "term": { "tenantId": tenant.id() } })];
-        filters.extend(self.project_id.map(|project| json!({ "term": { "projectId": project.id() } })));
-        filters.extend(self.state.map(|state| json!({ "term": { "state": state.as_str() } })));
-        filters.extend(self.column_filters(schema)?);
-        Ok(filters)
+        let mut clauses = vec![json!({ "term": { "entity": entity } }), json!({ "term": { "tenantId": tenant.id() } })];
+        clauses.extend(self.project_id.map(|project| json!({ "term": { "projectId": project.id() } })));
+        clauses.extend(self.state.map(|state| json!({ "term": { "state": state.as_str() } })));
+        clauses.extend(schema.iter().flat_map(|schema| filters.iter().map(|filter| clause(schema, filter))));
+        clauses
+    }
+
+    /// Whether an issue has the state and passes the filters of the query.
+    fn holds(&self, issue: &Issue, filters: &[Filter]) -> bool {
+        self.state.is_none_or(|state| issue.state == state) && filters.iter().all(|filter| filter.holds(issue))
     }
 
     /// The filters on columns, which only a project has.
-    fn column_filters(&self, schema: Option<&Schema>) -> Result<Vec<Value>, Problem> {
+    fn filters(&self, schema: Option<&Schema>) -> Result<Vec<Filter>, Problem> {
         if self.filter.is_empty() {
             return Ok(Vec::new());
         }
@@ -193,36 +210,51 @@ impl SearchQuery {
         let filters =
             filters.map_err(|faults| Problem::faults(faults.into_iter().map(FilterFault::of_parameter).collect()))?;
         check_busy_filters(schema, &filters)?;
-        Ok(filters.iter().map(|filter| clause(schema, filter)).collect())
+        Ok(filters)
     }
 }
 
-/// The present issues of the hits. None for a hit that is no issue, and for a deleted issue.
-async fn issues(cx: &Context, hits: &[Hit<Fields>]) -> Result<Vec<Option<(IssueId, Issue)>>, Problem> {
-    let key = |hit: &Hit<Fields>| {
-        let issue = IssueId::parse_id(hit.fields.pk.peek()?)?;
-        let project = ProjectId::parse_id(hit.fields.project_id.peek()?)?;
-        Some(IssueKey { issue, project })
-    };
-    let keys: Vec<Option<IssueKey>> = hits.iter().map(key).collect();
-    let wanted: Vec<Key> = keys.iter().flatten().map(EntityKey::key).collect();
-    let table = cx.access().table(&ISSUES, &TRACKER);
-    let mut found = table.batch_get(&wanted).await?;
-    // An eventually consistent read may miss a new issue.
-    let missing: Vec<Key> =
-        wanted.iter().zip(&found).filter(|(_, stored)| stored.is_none()).map(|(key, _)| key.clone()).collect();
-    if !missing.is_empty() {
-        let mut again = table.batch_get_consistent(&missing).await?.into_iter();
-        found.iter_mut().filter(|stored| stored.is_none()).for_each(|stored| *stored = again.next().flatten());
+/// The keys of a hit's project and, for an issue, of the issue.
+#[derive(Debug)]
+struct HitKeys {
+    project: ProjectKey,
+    issue: Option<IssueKey>,
+}
+
+impl HitKeys {
+    fn of(tenant: TenantId, hit: &Hit<Fields>) -> Result<Self, Problem> {
+        let project = hit.fields.project_id.peek().and_then(|id| ProjectId::parse_id(id));
+        let project = project.ok_or_else(|| Problem::internal("a hit lacks its project"))?;
+        let issue = hit.fields.pk.peek().and_then(|pk| IssueId::parse_id(pk));
+        let issue = issue.map(|issue| IssueKey { issue, project });
+        Ok(Self { project: ProjectKey { project, tenant }, issue })
     }
-    let mut found = found.into_iter();
-    let mut issues = Vec::new();
-    for key in keys {
-        let stored = key.as_ref().and_then(|_| found.next()).flatten();
-        issues.push(match (key, stored) {
-            (Some(key), Some(stored)) => Some((key.issue, stored.read()?)),
-            _ => None,
-        });
+}
+
+/// The present items of the hits, which the index may be behind.
+#[derive(Debug)]
+struct Present(HashMap<Key, Stored>);
+
+impl Present {
+    async fn load(cx: &Context, hits: &[HitKeys]) -> Result<Self, Problem> {
+        let table = cx.access().table(&ISSUES, &TRACKER);
+        let keys = hits.iter().flat_map(|hit| [Some(hit.project.key()), hit.issue.as_ref().map(EntityKey::key)]);
+        let keys: Vec<Key> = keys.flatten().collect();
+        let found = table.batch_get(&keys).await?;
+        // An eventually consistent read may miss a new item.
+        let missing = keys.into_iter().zip(&found).filter(|(_, stored)| stored.is_none()).map(|(key, _)| key);
+        let again = table.batch_get_consistent(&missing.collect::<Vec<_>>()).await?;
+        let all = found.into_iter().chain(again).flatten();
+        Ok(Self(all.map(|stored| (stored.key.clone(), stored)).collect()))
     }
-    Ok(issues)
+
+    /// Whether the project exists and is not being deleted.
+    fn has_project(&self, key: &ProjectKey) -> Result<bool, Error> {
+        let project = self.0.get(&key.key()).map(Stored::read::<Project>).transpose()?;
+        Ok(project.is_some_and(|project| project.data.is_some()))
+    }
+
+    fn issue(&self, key: &IssueKey) -> Result<Option<Issue>, Error> {
+        self.0.get(&key.key()).map(Stored::read).transpose()
+    }
 }

@@ -7,7 +7,7 @@ use crate::job::MAX_FAULTS;
 use crate::{JobId, JobOf, Jobs, Status, Step, Then};
 
 /// The right to a job until a time. Before that time, only a request that cancels the job writes it, and the event of the
-/// file for which the job waits. Both make the next commit of this run fail.
+/// file for which the job waits. Both make the next write of this run fail.
 #[derive(Debug)]
 pub struct Lease<J: Jobs> {
     pub group: J::Group,
@@ -69,7 +69,17 @@ impl<J: Jobs> Lease<J> {
 
     /// Writes a step, with the state of the job after it.
     pub(crate) async fn commit(&mut self, access: &Access, step: Step) -> Result<Commit, Error> {
-        let Step { mut actions, checkpoint, counts, then, faults, drops_faults, looks } = step;
+        let again = step.only_counts.then(|| step.clone());
+        match (self.write(access, step).await?, again) {
+            // Otherwise the job would end without the counts of what the step has done.
+            (Commit::CancelRequested, Some(again)) => self.write(access, again).await,
+            (commit, _) => Ok(commit),
+        }
+    }
+
+    /// Writes a step, unless the job is to be cancelled and this run did not know it.
+    async fn write(&mut self, access: &Access, step: Step) -> Result<Commit, Error> {
+        let Step { mut actions, checkpoint, counts, then, faults, drops_faults, only_counts: _, looks } = step;
         let mut after = JobOf::<J> { checkpoint, counts, looks: looks.or(self.job.looks), ..self.job.clone() };
         if drops_faults {
             after.faults.clear();

@@ -8,7 +8,7 @@ use web::Problem;
 use crate::{Counts, Job, RowFault};
 
 /// A step: the writes of one transaction, and the state of the job after it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Step {
     /// At most 98, since the transaction has two more actions: on the job and on its due row. The last step of a job has room
     /// for one less for each slot of the job.
@@ -20,6 +20,9 @@ pub struct Step {
     pub faults: Vec<RowFault>,
     /// Whether the faults of earlier steps are dropped, because the job reads its file again.
     pub drops_faults: bool,
+    /// Whether its work was done before the transaction, which only counts it. Such a step is also written if the job is to
+    /// be cancelled.
+    pub only_counts: bool,
     /// How often a worker has looked for the job's file, if it has looked again.
     pub(crate) looks: Option<u32>,
 }
@@ -39,13 +42,17 @@ pub enum Then {
 impl Step {
     pub fn new(actions: Vec<Action>, checkpoint: &impl Serialize, counts: Counts, then: Then) -> Result<Self, Problem> {
         let checkpoint = serde_json::to_value(checkpoint).map_err(Problem::internal)?;
-        Ok(Self { actions, checkpoint, counts, then, faults: Vec::new(), drops_faults: false, looks: None })
+        Ok(Self::at(checkpoint, actions, counts, then))
     }
 
     /// A step that writes nothing, and keeps the checkpoint and the counts.
     pub fn unchanged<Kind, Details>(job: &Job<Kind, Details>, then: Then) -> Self {
-        let (checkpoint, counts) = (job.checkpoint.clone(), job.counts);
-        Self { actions: Vec::new(), checkpoint, counts, then, faults: Vec::new(), drops_faults: false, looks: None }
+        Self::at(job.checkpoint.clone(), Vec::new(), job.counts, then)
+    }
+
+    fn at(checkpoint: Value, actions: Vec<Action>, counts: Counts, then: Then) -> Self {
+        let faults = Vec::new();
+        Self { actions, checkpoint, counts, then, faults, drops_faults: false, only_counts: false, looks: None }
     }
 
     pub fn fail<Kind, Details>(job: &Job<Kind, Details>, reason: impl Into<String>) -> Self {
@@ -58,6 +65,10 @@ impl Step {
 
     pub fn without_earlier_faults(self) -> Self {
         Self { drops_faults: true, ..self }
+    }
+
+    pub fn that_only_counts(self) -> Self {
+        Self { only_counts: true, ..self }
     }
 
     pub(crate) fn after_looks(self, looks: u32) -> Self {

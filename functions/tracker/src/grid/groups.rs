@@ -92,10 +92,12 @@ fn groups(schema: &Schema, column: Column, counts: Vec<Count>) -> Vec<Group> {
     };
     match attribute.item.of {
         Type::Choice => {
-            let options = attribute.options().all().iter();
+            let mut options: Vec<_> = attribute.options().all().iter().collect();
+            // The order of the rows: retired options come last, by their ids.
+            options.sort_by_key(|option| option.retired.then_some(option.id));
             in_order(
                 counts,
-                options.map(|option| {
+                options.into_iter().map(|option| {
                     let id = option.id.to_string();
                     (id.clone(), ValueView::Choice { id, label: option.label.clone() })
                 }),

@@ -54,9 +54,10 @@ const MAX_BYTES: usize = 4_000_000;
 impl Source {
     /// The source of a walk from this checkpoint.
     pub fn new(schema: &Schema, query: &ParsedQuery, checkpoint: &Checkpoint) -> Self {
-        match from_table(schema, query.sort, &query.filters, &checkpoint.order) {
+        let order = checkpoint.options(schema, query.sort.column);
+        match from_table(schema, query.sort, &query.filters, &order) {
             Some(segments) => Self::Table(segments),
-            None => Self::Search(searched::segments(schema, query.sort, &checkpoint.order)),
+            None => Self::Search(searched::segments(schema, query.sort, &order)),
         }
     }
 

@@ -11,7 +11,7 @@ use super::{Column, Filter, FilterFault, Sort, Test};
 use crate::attributes::busy;
 use crate::items::Status;
 use crate::names::AttributeId;
-use crate::options::OptionId;
+use crate::options::{ChoiceOption, OptionId};
 use crate::project::{Attribute, Schema};
 use crate::values::Type;
 
@@ -30,12 +30,27 @@ pub struct Checkpoint {
     pub position: Option<Position>,
     /// The sort values of a search.
     pub after: Option<Box<RawValue>>,
-    /// The options of the sorted column in the order at the start of the walk.
+    /// The options of the sorted column that could be set at the start of the walk, in their order.
     pub order: Vec<OptionId>,
+    /// The last of all its options at the start of the walk. Cursors do not list the retired ones, of which there may be
+    /// hundreds: API Gateway takes 10 240 bytes of a request line and header values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<OptionId>,
     /// The digest of the query at the start of the walk. Labels may name other options since, and columns may have another
     /// type.
     #[serde(default, rename = "asked")]
     pub digest: u64,
+}
+
+impl Checkpoint {
+    /// The options of the sorted column in the order of the walk, those that were retired at its start last.
+    pub fn options(&self, schema: &Schema, column: Column) -> Vec<OptionId> {
+        let walked = |id: &OptionId| self.last.is_some_and(|last| *id <= last) && !self.order.contains(id);
+        let mut retired: Vec<OptionId> = ids(options(schema, column)).filter(walked).collect();
+        // The order of retired options may change during the walk, but not their ids.
+        retired.sort_unstable();
+        [self.order.clone(), retired].concat()
+    }
 }
 
 impl ParsedQuery {
@@ -73,7 +88,10 @@ impl ParsedQuery {
 
     /// The checkpoint at the start of a walk.
     pub fn start(&self, schema: &Schema) -> Checkpoint {
-        Checkpoint { order: options(schema, self.sort.column), digest: self.digest(schema), ..Checkpoint::default() }
+        let all = options(schema, self.sort.column);
+        let last = ids(all).max();
+        let order = all.iter().filter(|option| !option.retired).map(|option| option.id).collect();
+        Checkpoint { order, last, digest: self.digest(schema), ..Checkpoint::default() }
     }
 
     /// 409 while a job writes the rows of a column on which the query depends: until its rows exist, an attribute cannot
@@ -124,14 +142,16 @@ pub fn by_number() -> String {
     "number".to_owned()
 }
 
-/// The options of a choice in the order of a walk, retired options last. Other columns have none.
-fn options(schema: &Schema, column: Column) -> Vec<OptionId> {
+/// The options of a choice. Other columns have none.
+fn options(schema: &Schema, column: Column) -> &[ChoiceOption] {
     match column.attribute(schema) {
-        Some(attribute) if attribute.item.of == Type::Choice => {
-            attribute.options().all().iter().map(|option| option.id).collect()
-        }
-        _ => Vec::new(),
+        Some(attribute) if attribute.item.of == Type::Choice => attribute.options().all(),
+        _ => &[],
     }
+}
+
+fn ids(options: &[ChoiceOption]) -> impl Iterator<Item = OptionId> {
+    options.iter().map(|option| option.id)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! What a run of an import has read beyond its checkpoint, and the end of an import.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +21,7 @@ pub struct Ahead {
     /// The file, read up to the checkpoint.
     records: Option<Records>,
     /// What was seen before the checkpoint, and before the one that may follow it, by name.
-    seen: VecDeque<(String, Arc<Seen>)>,
+    seen: Vec<(String, Arc<Seen>)>,
     pub pace: Pace,
 }
 
@@ -47,21 +46,28 @@ impl Ahead {
 
     /// What all records before the checkpoint have shown.
     pub(super) async fn seen(&mut self, access: &Access, params: &ImportParams) -> Result<Arc<Seen>, Problem> {
-        let Some(name) = &params.seen else { return Ok(Arc::default()) };
-        if let Some((_, seen)) = self.seen.iter().find(|(known, _)| known == name) {
-            return Ok(Arc::clone(seen));
+        let Some(name) = &params.seen else {
+            self.seen.clear();
+            return Ok(Arc::default());
+        };
+        if let Some(seen) = self.seen_at(name) {
+            return Ok(seen);
         }
         let seen = Arc::new(Seen::load(access, name).await?);
         self.remember(name, &seen);
         Ok(seen)
     }
 
+    /// What was seen before the checkpoint with this name, if this run knows it. It forgets what steps have stored whose
+    /// checkpoints were not written.
+    fn seen_at(&mut self, name: &str) -> Option<Arc<Seen>> {
+        self.seen.retain(|(known, _)| known == name);
+        self.seen.first().map(|(_, seen)| Arc::clone(seen))
+    }
+
     /// Keeps what was seen for the next step. The one before stays for the case that the checkpoint is not written.
     pub fn remember(&mut self, name: &str, seen: &Arc<Seen>) {
-        self.seen.push_back((name.to_owned(), Arc::clone(seen)));
-        if self.seen.len() > 2 {
-            self.seen.pop_front();
-        }
+        self.seen.push((name.to_owned(), Arc::clone(seen)));
     }
 }
 
@@ -101,4 +107,21 @@ pub async fn end(
     faults::keep(access, lease.id, &mut params, &found).await?;
     faults::gather(access, lease.id, &mut params).await?;
     Ok(Step::new(Vec::new(), &params, counts, then)?.with_faults(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_checkpoint_names_is_known_after_any_number_of_lost_steps() {
+        let mut ahead = Ahead::default();
+        ahead.remember("checkpoint", &Arc::default());
+        for lost in ["first", "second", "third"] {
+            assert!(ahead.seen_at("checkpoint").is_some(), "before the {lost} step");
+            ahead.remember(lost, &Arc::default());
+        }
+        assert!(ahead.seen_at("third").is_some());
+        assert!(ahead.seen_at("checkpoint").is_none());
+    }
 }

@@ -79,7 +79,8 @@ impl Worker<TrackerJobs> for UndoImport {
         let counts =
             Counts { total: last, done: before.done + ids.len() as u64 - kept, failed: before.failed + kept, ..before };
         let next = params.next + ids.len() as u64;
-        Step::new(Vec::new(), &UndoParams { next, last: Some(last), ..params }, counts, Then::Continue)
+        let step = Step::new(Vec::new(), &UndoParams { next, last: Some(last), ..params }, counts, Then::Continue)?;
+        Ok(step.that_only_counts())
     }
 
     /// Counts the issues that a step has deleted without being committed.

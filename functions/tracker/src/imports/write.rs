@@ -109,16 +109,16 @@ pub async fn step(
     };
     if !found.is_empty() && params.on_error == OnError::Stop {
         let reason = "a record could no longer be written; its fault says why".to_owned();
-        return end(access, lease, params, counts, Then::Fail(reason), found).await;
+        return Ok(end(access, lease, params, counts, Then::Fail(reason), found).await?.that_only_counts());
     }
     faults::keep(access, lease.id, &mut params, &found).await?;
     params.offset = records.offset();
     ahead.keep(records);
     ahead.pace.adapt(start.elapsed());
-    Ok(Step::new(Vec::new(), &params, counts, Then::Continue)?.with_faults(found))
+    Ok(Step::new(Vec::new(), &params, counts, Then::Continue)?.with_faults(found).that_only_counts())
 }
 
-/// The end of an import whose file can no longer be read. It counts what was written since the checkpoint.
+/// The end of an import that cannot write the rest of its file. It counts what was written since the checkpoint.
 pub async fn broken(access: &Access, lease: &Lease, params: ImportParams, reason: &str) -> Result<Step, Problem> {
     let counts = with_written(lease.job.counts, &Written::load(access, lease.id, &params).await?);
     end(access, lease, params, counts, Then::Fail(reason.to_owned()), Vec::new()).await

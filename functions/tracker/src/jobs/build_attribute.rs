@@ -19,8 +19,13 @@ use crate::schema::TRACKER;
 use crate::values::number_key;
 
 #[derive(Default, Deserialize, Serialize)]
+#[serde(default)]
 struct Checkpoint {
     after: Option<Position>,
+    /// Whether this pass has found an issue without a row.
+    found: bool,
+    /// Whether the previous pass has found none.
+    clean: bool,
 }
 
 #[derive(Debug)]
@@ -37,7 +42,7 @@ impl Worker<TrackerJobs> for BuildAttribute {
         if !schema.column(id).is_some_and(|attribute| attribute.item.status == Status::Building) {
             return Ok(Step::fail(&lease.job, "its attribute was deleted or is built already"));
         }
-        let Checkpoint { after } = lease.job.checkpoint::<Option<_>>()?.unwrap_or_default();
+        let Checkpoint { after, found, clean } = lease.job.checkpoint::<Option<_>>()?.unwrap_or_default();
         let (ids, next) = pages::entries(access, &ATTRIBUTE_STEP, project.id(), after.clone(), pages::ISSUES).await?;
         let issues = pages::issues(access, &ATTRIBUTE_STEP, project, &ids).await?;
         let missing = without_row(access, id, &issues).await?;
@@ -52,21 +57,24 @@ impl Worker<TrackerJobs> for BuildAttribute {
             actions.push(gate(&schema, 0, 0));
         }
         let live = u64::try_from(Gates::load(access, project).await?.live()).unwrap_or_default();
+        let found = found || !actions.is_empty();
         if !all {
-            return Step::new(actions, &Checkpoint { after }, Counts::new(live, lease.job.counts.done), Then::Continue);
+            let counts = Counts::new(live, lease.job.counts.done);
+            return Step::new(actions, &Checkpoint { after, found, clean }, counts, Then::Continue);
         }
         let done = lease.job.counts.done + ids.len() as u64;
         if next.is_some() {
-            return Step::new(actions, &Checkpoint { after: next }, Counts::new(live, done), Then::Continue);
+            let checkpoint = Checkpoint { after: next, found, clean };
+            return Step::new(actions, &checkpoint, Counts::new(live, done), Then::Continue);
         }
         let counts = Counts::new(live, live);
-        if actions.is_empty() && is_complete(access, project, id, live).await? {
+        if !found && (clean || is_complete(access, project, id, live).await?) {
             actions.extend(ready(&schema, id));
             return Step::new(actions, &Checkpoint::default(), counts, Then::Succeed);
         }
-        // The index may lag behind the table, so it is read again.
-        let then = if actions.is_empty() { Then::Wait(LAG) } else { Then::Continue };
-        Step::new(actions, &Checkpoint::default(), Counts::new(live, 0), then)
+        // A pass that finds none is repeated when the index has caught up. Then the index also lists all rows.
+        let then = if found { Then::Continue } else { Then::Wait(LAG) };
+        Step::new(actions, &Checkpoint { after: None, found: false, clean: !found }, Counts::new(live, 0), then)
     }
 }
 
@@ -84,8 +92,8 @@ async fn without_row<'a>(
     Ok(missing.map(|((row, _), (_, issue, stored))| (row, issue, stored)).collect())
 }
 
-/// Whether every issue has a row of the attribute: in a small project by the table, otherwise as soon as the index lists
-/// as many rows as there are issues.
+/// Whether it is certain that every issue has a row of the attribute: in a small project by the table, otherwise as soon
+/// as the index lists as many rows as there are issues. It may never be while issues are created and deleted.
 async fn is_complete(access: &Access, project: ProjectId, id: AttributeId, live: u64) -> Result<bool, Problem> {
     if let Some(mut every) = EveryIssue::of(access, &ATTRIBUTE_STEP, project).await? {
         while let Some(issues) = every.page(access).await? {

@@ -2,7 +2,7 @@
 //! by a job of its own, and the tenant last.
 
 use jobs::{Counts, Start, Step, Then, Worker};
-use table::{Access, Action, EntityKey, Key};
+use table::{Access, Action, EntityKey, Error, Key};
 use web::Problem;
 
 use super::delete_project::{Conditions, mark};
@@ -10,7 +10,7 @@ use super::{Lease, TrackerJobs};
 use crate::access::{OF_TENANT, TENANT_STEP};
 use crate::items::Tenant;
 use crate::keys::{DirectoryKey, MemberKey, ProjectKey, TenantKey};
-use crate::names::ProjectId;
+use crate::names::{ProjectId, TenantId};
 use crate::project::{Consistency, Gates, Schema};
 use crate::schema::{INDEX, TRACKER};
 
@@ -27,12 +27,7 @@ impl Worker<TrackerJobs> for DeleteTenant {
         let Some(stored) = tracker.get_consistent(key.clone()).await? else {
             return Ok(Step::unchanged(&lease.job, Then::Succeed));
         };
-        let members = access.table(&OF_TENANT, &TRACKER).query(key.pk.as_str()).begins_with("user-").consistent();
-        let members = members.all().await?;
-        let mut keys: Vec<Key> = members.into_iter().map(|stored| stored.key).collect();
-        keys.retain(|key| MemberKey::parse(key).is_some());
-        keys.push(DirectoryKey { tenant: lease.group }.key());
-        tracker.batch_delete(&keys).await?;
+        hide(access, lease.group).await?;
         let listed = tracker.query(lease.group.id()).index(INDEX).page(10).await?;
         for project in listed.items.iter().filter_map(|entry| project_of(&entry.key)) {
             let schema = Schema::load(access, lease.group, project, Consistency::Strong).await?;
@@ -50,6 +45,16 @@ impl Worker<TrackerJobs> for DeleteTenant {
         let counts = Counts { done: lease.job.counts.total, ..lease.job.counts };
         Step::new(vec![Action::delete(&TRACKER, key).if_unchanged(&stored)], &(), counts, Then::Succeed)
     }
+}
+
+/// Hides a marked tenant, to which no member can be added any more: deletes its members and its directory row.
+pub async fn hide(access: &Access, tenant: TenantId) -> Result<(), Error> {
+    let members = access.table(&OF_TENANT, &TRACKER).query(tenant.id()).begins_with("user-").consistent();
+    let members = members.all().await?;
+    let mut keys: Vec<Key> = members.into_iter().map(|stored| stored.key).collect();
+    keys.retain(|key| MemberKey::parse(key).is_some());
+    keys.push(DirectoryKey { tenant }.key());
+    access.table(&TENANT_STEP, &TRACKER).batch_delete(&keys).await
 }
 
 fn project_of(key: &Key) -> Option<ProjectId> {

@@ -8,11 +8,11 @@ use super::{DeleteQuery, ONE, TenantPath};
 use crate::access::{ISSUE_ROWS, JOB, LEASE, MARK_DELETION, OF_TENANT, PROJECT, TENANT, TENANT_STEP, TOTALS};
 use crate::authorization::{PLATFORM_ADMINS, me};
 use crate::items::Tenant;
-use crate::jobs::{Details, Job, Kind, NewJob, TrackerJobs};
+use crate::jobs::{Details, Job, Kind, NewJob, TrackerJobs, hide_tenant};
 use crate::keys::TenantKey;
 use crate::schema::TRACKER;
 
-/// Members that the transaction of the mark removes. The job's first step removes the others.
+/// Members that the transaction of the mark removes. The request removes the others before its response.
 const MAX_MEMBERS: u32 = 90;
 
 pub fn route() -> Route {
@@ -35,6 +35,8 @@ async fn delete(
     let stored = stored.ok_or_else(Problem::not_found)?;
     let tenant: Tenant = stored.read()?;
     if let Some(job) = tenant.deleting {
+        // The request that has marked the tenant may have died before this.
+        hide_tenant(cx.access(), tenant_id).await?;
         return resume::<TrackerJobs>(&cx, &tenant_id, job).await;
     }
     tag.check(stored.rev)?;
@@ -50,13 +52,17 @@ async fn delete(
     }
     let mark = tag.guard(mark, &stored);
     let members = cx.access().table(&OF_TENANT, &TRACKER).query(tenant_id.id()).begins_with("user-").consistent();
-    let members = members.page(MAX_MEMBERS).await?.items;
-    let removals = members.into_iter().map(|stored| Action::delete(&TRACKER, stored.key).or_absent());
+    let members = members.page(MAX_MEMBERS).await?;
+    let removals = members.items.into_iter().map(|stored| Action::delete(&TRACKER, stored.key).or_absent());
     let actions: Vec<_> = [mark].into_iter().chain(job.actions.clone()).chain(removals).collect();
     cx.access().transact(&MARK_DELETION, &actions).await.map_err(|error| match error.failed(0) {
         Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
         Some(_) => Problem::conflict(),
         None => error.into(),
     })?;
+    if members.next.is_some() {
+        // A member's request looks for the membership only. The job may start later.
+        hide_tenant(cx.access(), tenant_id).await?;
+    }
     Ok(finish(&cx, job.lease()).await)
 }
