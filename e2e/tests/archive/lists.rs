@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ::archive::keys::PostKey;
+use ::archive::keys::{CollectionCategoryKey, CollectionKey, PostKey};
+use ::archive::names::{CategoryId, CollectionId};
 use ::archive::schema::ARCHIVE;
 use serde_json::{Value, json};
 use table::EntityKey;
@@ -15,6 +16,7 @@ use crate::tests;
 tests! { archive_lists:
     many_posts_are_listed_once_each_over_all_pages,
     page_of_large_posts_fits_a_response,
+    page_of_large_collections_of_a_category_fits_a_response,
     posts_of_a_collection_are_those_with_exactly_its_id,
     items_without_an_order_are_in_no_list,
     index_lists_equal_ids_in_the_order_of_their_numbers,
@@ -59,6 +61,47 @@ async fn page_of_large_posts_fits_a_response() {
         archive.volunteer.get(&format!("/archive/posts?limit=100&cursor={}", first.next().unwrap())).await.is(200);
     let ids: BTreeSet<&str> = first.each("id").into_iter().chain(rest.each("id")).filter_map(Value::as_str).collect();
     assert_eq!((ids.len(), rest.next()), (100, None));
+    // The same posts as hits of a search.
+    archive.cairn.caught_up().await;
+    let path = "/archive/search/posts?q=post&limit=100";
+    let first = archive.volunteer.get(path).await.is(200);
+    let rest = archive.volunteer.get(&format!("{path}&cursor={}", first.next().unwrap())).await.is(200);
+    let found = first.each("post").into_iter().chain(rest.each("post"));
+    let found: BTreeSet<&str> = found.filter_map(|post| post["id"].as_str()).collect();
+    assert_eq!((found, rest.next()), (ids, None));
+}
+
+async fn page_of_large_collections_of_a_category_fits_a_response() {
+    let archive = Archive::new().await;
+    let category: CategoryId = archive.category("Births").await.parse().unwrap();
+    let large = |number: u64| {
+        let collection: CollectionId = (2_000_000_000 + number).to_string().parse().unwrap();
+        let item = json!({
+            "GSISK": format!("Llanfair {number}"), "name": format!("Llanfair {number}"),
+            "description": "\"".repeat(20_000), "categoryIds": [category], "citationTemplate": "",
+            "createdAt": "2026-01-01T00:00:00.000000Z", "updatedAt": "2026-01-01T00:00:00.000000Z",
+            "createdBy": "1000000000",
+        });
+        let row = CollectionCategoryKey { collection, category };
+        [
+            stored(&ARCHIVE, &CollectionKey { collection }.key(), &item),
+            stored(&ARCHIVE, &row.key(), &json!({ "GSISK": collection })),
+        ]
+    };
+    archive.table().put_all((0..100).flat_map(large).collect()).await;
+    let path = format!("/archive/categories/{category}/collections?limit=100");
+    let first = archive.visitor.get(&path).await.is(200);
+    let rest = archive.visitor.get(&format!("{path}&cursor={}", first.next().unwrap())).await.is(200);
+    let ids: BTreeSet<&str> = first.each("id").into_iter().chain(rest.each("id")).filter_map(Value::as_str).collect();
+    assert_eq!((ids.len(), rest.next()), (100, None));
+    // The same collections as hits of a search.
+    archive.cairn.caught_up().await;
+    let path = "/archive/search/catalog?q=llanfair&limit=100";
+    let first = archive.visitor.get(path).await.is(200);
+    let rest = archive.visitor.get(&format!("{path}&cursor={}", first.next().unwrap())).await.is(200);
+    let found = first.each("collection").into_iter().chain(rest.each("collection"));
+    let found: BTreeSet<&str> = found.filter_map(|collection| collection["id"].as_str()).collect();
+    assert_eq!((found, rest.next()), (ids, None));
 }
 
 async fn posts_of_a_collection_are_those_with_exactly_its_id() {

@@ -20,6 +20,8 @@ tests! { archive_people:
     #[long] public_lists_end_before_many_closed_rows,
     #[long] page_of_records_ends_among_thousands_that_are_closed,
     relative_who_is_closed_is_hidden_also_with_the_name_of_an_open_member,
+    record_stays_closed_while_a_date_that_is_not_understood_may_be_recent,
+    #[long] closed_record_that_is_gone_is_no_record_for_the_public,
     #[long] new_closed_years_close_published_records_with_the_next_run,
     #[long] largest_search_for_names_is_answered_and_a_larger_one_is_refused,
     #[long] facet_of_categories_sums_the_counts_of_their_collections,
@@ -304,6 +306,56 @@ async fn relative_who_is_closed_is_hidden_also_with_the_name_of_an_open_member()
     let days: Vec<&Value> =
         staff["relatives"].as_array().unwrap().iter().map(|relative| &relative["visibleFrom"]).collect();
     assert_eq!(days, [19_510_101, 20_910_101], "{}", staff.told());
+}
+
+async fn record_stays_closed_while_a_date_that_is_not_understood_may_be_recent() {
+    let archive = Archive::new().await;
+    let category = archive.category("Registers").await;
+    let years = json!({ "birth": 100, "death": 30 });
+    let new = json!({ "name": "Llanfair", "categoryIds": [category], "closedYears": years });
+    let collection = id(&archive.editor.post("/archive/collections", new).await.is(201));
+    let columns = [("Surname", "surname"), ("Forenames", "given"), ("Born", "birthDate"), ("Died", "deathDate")];
+    let mapping = columns.map(|(header, field)| json!({ "header": header, "field": field }));
+    let new = json!({ "name": "Transcription", "collectionId": collection, "mapping": mapping });
+    let post = archive.volunteer.post("/archive/posts", new).await.is(201).header("location").to_owned();
+    let csv = "Surname,Forenames,Born,Died\nRees,Huw,1850,illegible\nRees,Nia,1920,illegible\n";
+    upload(&archive.volunteer, &post, csv).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    let records = format!("{post}/records");
+    let staff = listed(&archive.volunteer, &records, "id").await;
+    assert_eq!((listed(&archive.visitor, &records, "id").await, staff.len()), (vec![staff[0].clone()], 2));
+    archive.visitor.get(&format!("/archive/records/{}", staff[1])).await.refused(404, "not-found");
+    are(&find(&archive, &archive.visitor, "surname=Rees").await, &[("Huw", 10.0)]);
+}
+
+async fn closed_record_that_is_gone_is_no_record_for_the_public() {
+    let archive = Archive::new().await;
+    let category = archive.category("Registers").await;
+    let new = json!({ "name": "Llanfair", "categoryIds": [category], "closedYears": { "birth": 100 } });
+    let collection = id(&archive.editor.post("/archive/collections", new).await.is(201));
+    let kept = "House,Surname,Forenames,Rel,Born\n1,Rees,Huw,Head,1850\n2,Rees,Nia,Head,1990\n";
+    let csv = format!("{kept}3,Pugh,Ann,Head,1991\n4,Parry,Ivor,Head,1852\n5,Jones,Owen,Head,1853\n");
+    let post = publish_in(&archive, &collection, &csv).await;
+    let ids = listed(&archive.volunteer, &format!("{post}/records"), "id").await;
+    let path = |row: usize| format!("/archive/records/{}", ids[row - 1]);
+    let gone_for_staff_only = async |row: usize| {
+        archive.volunteer.get(&path(row)).await.refused(410, "withdrawn");
+        archive.visitor.get(&path(row)).await.refused(404, "not-found");
+        let report = json!({ "text": "The surname is Rhys." });
+        archive.visitor.post(&format!("{}/reports", path(row)), report).await.refused(404, "not-found");
+    };
+    archive.editor.delete(&path(2)).await.is(204);
+    gone_for_staff_only(2).await;
+    // A correction by hand closes the last record.
+    archive.volunteer.patch(&path(5), json!({ "values": { "Born": "1992" } })).await.is(200);
+    upload(&archive.volunteer, &post, kept).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!((run.text("status"), &run["totals"]["gone"]), ("published", &json!(3)), "{}", run.told());
+    for row in [2, 3, 5] {
+        gone_for_staff_only(row).await;
+    }
+    archive.visitor.get(&path(4)).await.refused(410, "withdrawn");
 }
 
 async fn new_closed_years_close_published_records_with_the_next_run() {

@@ -30,6 +30,7 @@ tests! { archive_publishing_runs:
     report_of_a_run_that_has_not_read_its_file_is_not_found,
     #[long] household_with_long_names_is_published_with_the_beginnings_of_them,
     #[long] household_with_more_than_its_item_can_hold_is_refused,
+    #[long] household_that_corrections_make_too_large_is_refused,
     household_shows_the_beginnings_of_long_dates_and_places,
     #[long] run_goes_by_the_closed_years_of_its_beginning,
 }
@@ -298,6 +299,36 @@ async fn household_with_more_than_its_item_can_hold_is_refused() {
     assert!((300..700).contains(&records), "{records}");
     let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip", "resolve": true })).await;
     assert_eq!((run.text("status"), &run["totals"]["records"]), ("published", &json!(records)), "{}", run.told());
+    archive.publishing_agrees().await;
+}
+
+/// The new file has room for its own names, but not for the longer ones of the corrections.
+async fn household_that_corrections_make_too_large_is_refused() {
+    let archive = Archive::new().await;
+    let short = long_names(30, 1, 1);
+    let post = published(&archive, &short).await;
+    let ids = listed(&archive.volunteer, &format!("{post}/records"), "id").await;
+    let record = |row: usize| format!("/archive/records/{}", ids[row - 1]);
+    // Characters of four bytes.
+    let longest = json!({ "values": { "Surname": "𝒜".repeat(200), "Rel": "𝒜".repeat(100) } });
+    for row in 2..=30 {
+        archive.volunteer.patch(&record(row), longest.clone()).await.is(200);
+    }
+    let long = long_names(460, 300, 300);
+    let (_, rows) = long.split_once('\n').unwrap();
+    upload(&archive.volunteer, &post, &format!("{short}{rows}")).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run.text("status"), "failed", "{}", run.told());
+    assert_eq!(run["problems"][0]["code"], "household-too-large", "{}", run.told());
+    let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip" })).await;
+    assert_eq!(run.text("status"), "published", "{}", run.told());
+    let records = run["totals"]["records"].as_u64().unwrap();
+    assert!((300..490).contains(&records), "{records}");
+    // One correction more does not fit, and a shorter name does.
+    archive.volunteer.patch(&record(1), longest).await.refused(422, "unprocessable").at(&["/values"]);
+    archive.volunteer.patch(&record(2), json!({ "values": { "Surname": "Pugh" } })).await.is(200);
+    let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip", "resolve": true })).await;
+    assert_eq!(run.text("status"), "published", "{}", run.told());
     archive.publishing_agrees().await;
 }
 

@@ -61,18 +61,23 @@ async fn search(cx: Context, Query(query): Query<WordQuery>) -> Result<Json<Foun
     let all: Vec<Key> = keys.iter().cloned().chain(counts.iter().flatten().cloned()).collect();
     let mut stored = cx.access().table(&SEARCH_HITS, &ARCHIVE).batch_get(&all).await?;
     let mut uses = stored.split_off(keys.len()).into_iter();
-    let mut items = Vec::with_capacity(stored.len());
+    let mut entries = Vec::with_capacity(stored.len());
     for ((stored, counted), score) in stored.into_iter().zip(counts).zip(found.scores()) {
         let counts = if counted.is_some() { uses.next().flatten() } else { None };
-        let Some(stored) = stored else { continue };
-        items.push(if counted.is_some() {
+        let Some(stored) = stored else {
+            entries.push(None);
+            continue;
+        };
+        entries.push(Some(if counted.is_some() {
             let records = counts.map(|counts| counts.read::<CollectionUse>()).transpose()?.unwrap_or_default().records;
             let record_count = Some(records).filter(|_| viewer.is_staff);
             let view = CollectionView { record_count, ..stored.read::<Collection>()?.into() };
             FoundEntry { category: None, collection: Some(view), score }
         } else {
             FoundEntry { category: Some(stored.read::<Category>()?.into()), collection: None, score }
-        });
+        }));
     }
-    Ok(Json(FoundCatalog { items, total: found.total, next_cursor: found.next_cursor }))
+    let total = found.total;
+    let (items, next_cursor) = found.page(&cx, entries)?;
+    Ok(Json(FoundCatalog { items, total, next_cursor }))
 }

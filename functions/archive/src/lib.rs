@@ -10,6 +10,7 @@ pub mod collections;
 pub mod dates;
 pub mod documents;
 mod events;
+mod fitting;
 pub mod fold;
 pub mod gazetteer;
 mod hidden;

@@ -18,6 +18,7 @@ use web::{Kind, Problem};
 use crate::names::RecordId;
 use crate::posts::IN_TRANSIT;
 
+pub use address::gone;
 pub use find::{Found, find_public};
 pub use view::{CollectionOfRecord, PostOfRecord};
 

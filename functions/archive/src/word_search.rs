@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use table::Key;
@@ -12,6 +12,7 @@ use web::search::{MAX_COUNT, MAX_WORDS, One, SearchResponse, Total, prefix};
 use web::{Context, Fault, Limit, Problem};
 
 use crate::access::{ALIAS, SEARCH};
+use crate::fitting::fitting;
 use crate::fold::words;
 
 /// Above the time limit of the search itself, so that a slow search is reported as one.
@@ -50,9 +51,17 @@ pub struct Searched {
 /// A page of hits. An item may have been deleted since it was indexed.
 #[derive(Debug)]
 pub struct FoundKeys {
-    pub hits: Vec<(Key, f64)>,
+    hits: Vec<FoundKey>,
     pub total: Total,
-    pub next_cursor: Option<String>,
+    /// The sort values after which the next page starts.
+    next: Option<Box<RawValue>>,
+}
+
+#[derive(Debug)]
+struct FoundKey {
+    key: Key,
+    score: f64,
+    sort: Box<RawValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -65,12 +74,20 @@ struct Fields {
 impl FoundKeys {
     /// Returns the keys of the hits, the best first.
     pub fn keys(&self) -> Vec<Key> {
-        self.hits.iter().map(|(key, _)| key.clone()).collect()
+        self.hits.iter().map(|hit| hit.key.clone()).collect()
     }
 
     /// Returns the points of the hits in the same order.
     pub fn scores(&self) -> impl Iterator<Item = f64> {
-        self.hits.iter().map(|(_, score)| *score)
+        self.hits.iter().map(|hit| hit.score)
+    }
+
+    /// Returns the items of the page, given those of the hits in the same order, and the cursor of the next page. The page
+    /// ends early if its items would not fit into a response.
+    pub fn page<T: Serialize>(self, cx: &Context, items: Vec<Option<T>>) -> Result<(Vec<T>, Option<String>), Problem> {
+        let positions = self.hits.into_iter().map(|hit| hit.sort);
+        let (items, next) = fitting(items.into_iter().zip(positions), self.next)?;
+        Ok((items, cx.cursor_to(next)?))
     }
 }
 
@@ -86,11 +103,11 @@ impl Searched {
         let (hits, next) = response.page(limit);
         let hit = |hit: web::search::Hit<Fields>| {
             let key = Key { pk: hit.fields.pk.get()?, sk: hit.fields.sk.get() };
-            Some((key, hit.score.unwrap_or_default()))
+            Some(FoundKey { key, score: hit.score.unwrap_or_default(), sort: hit.sort? })
         };
         let hits: Option<Vec<_>> = hits.into_iter().map(hit).collect();
-        let hits = hits.ok_or_else(|| Problem::internal("a hit lacks its key"))?;
-        Ok(FoundKeys { hits, total, next_cursor: cx.cursor_to(next)? })
+        let hits = hits.ok_or_else(|| Problem::internal("a hit lacks its key or sort values"))?;
+        Ok(FoundKeys { hits, total, next })
     }
 
     /// The body of `POST /{alias}/_search`. It asks for one hit more than the page has.

@@ -1,11 +1,12 @@
 //! `GET /archive/categories/{categoryId}/collections`
 
-use table::{EntityKey, Key, Stored};
+use table::{EntityKey, Key, Position, Stored};
 use web::{Context, Page, PageQuery, Path, Problem, Query, Route, Sample, Who, problem};
 
 use super::{CategoryPath, ONE};
 use crate::access::{COLLECTIONS_OF_CATEGORY, ONE as ONE_ITEM};
 use crate::collections::CollectionView;
+use crate::fitting::fitting;
 use crate::item::Collection;
 use crate::keys::{CategoryKey, CollectionCategoryKey, CollectionKey, collections_of};
 use crate::schema::{ARCHIVE, INDEX};
@@ -29,18 +30,24 @@ async fn list(
     let table = cx.access().table(&COLLECTIONS_OF_CATEGORY, &ARCHIVE);
     let rows = table.query(collections_of(id)).index(INDEX).after(after);
     // A collection may have left the category or have been deleted since the index was written.
-    let load = async |rows: Vec<Stored>| -> Result<Vec<Option<CollectionView>>, Problem> {
-        let keys: Vec<Key> = rows.iter().map(collection_of).collect::<Result<_, _>>()?;
+    let load = async |page: Vec<Stored>| -> Result<Vec<Option<Listed>>, Problem> {
+        let keys: Vec<Key> = page.iter().map(collection_of).collect::<Result<_, _>>()?;
         let found = table.batch_get(&keys).await?;
-        let view = |stored: Option<Stored>| -> Result<Option<CollectionView>, Problem> {
+        let view = |(stored, row): (Option<Stored>, &Stored)| -> Result<Option<Listed>, Problem> {
             let collection = stored.map(|stored| stored.read::<Collection>()).transpose()?;
-            Ok(collection.filter(|collection| collection.category_ids.contains(&id)).map(CollectionView::from))
+            let collection = collection.filter(|collection| collection.category_ids.contains(&id));
+            Ok(collection.and_then(|collection| Some((Some(collection.into()), rows.position_of(row)?))))
         };
-        found.into_iter().map(view).collect()
+        found.into_iter().zip(&page).map(view).collect()
     };
-    let (items, next) = rows.page_of(query.limit.0, load).await?;
+    let (found, next) = rows.page_of(query.limit.0, load).await?;
+    // The rows are small, and the collections may be large.
+    let (items, next) = fitting(found, next)?;
     Ok(Page { items, next_cursor: cx.cursor_to(next)? })
 }
+
+/// A collection, which is there, and the position after its row.
+type Listed = (Option<CollectionView>, Position);
 
 fn collection_of(row: &Stored) -> Result<Key, Problem> {
     let key = CollectionCategoryKey::parse(&row.key).ok_or_else(|| Problem::internal("a row of no collection"))?;

@@ -48,10 +48,12 @@ async fn search(cx: Context, Query(query): Query<WordQuery>) -> Result<Json<Foun
     Caller::with_role(&cx, Role::Volunteer).await?;
     let found = SEARCHED.search(&cx, &query).await?;
     let stored = cx.access().table(&SEARCH_HITS, &ARCHIVE).batch_get(&found.keys()).await?;
-    let post = |(stored, score): (Option<Stored>, f64)| {
-        let post = stored?.read::<Post>();
-        Some(post.map(|post| FoundPost { post: post.into(), score }))
+    let post = |(stored, score): (Option<Stored>, f64)| -> Result<Option<FoundPost>, Problem> {
+        let post = stored.map(|stored| stored.read::<Post>()).transpose()?;
+        Ok(post.map(|post| FoundPost { post: post.into(), score }))
     };
-    let items = stored.into_iter().zip(found.scores()).filter_map(post).collect::<Result<_, _>>()?;
-    Ok(Json(FoundPosts { items, total: found.total, next_cursor: found.next_cursor }))
+    let posts = stored.into_iter().zip(found.scores()).map(post).collect::<Result<_, _>>()?;
+    let total = found.total;
+    let (items, next_cursor) = found.page(&cx, posts)?;
+    Ok(Json(FoundPosts { items, total, next_cursor }))
 }

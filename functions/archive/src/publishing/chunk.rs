@@ -79,7 +79,7 @@ pub enum WorkFile {
     Decided,
     /// Households with their members.
     Households,
-    /// The records of the last run that no row matches, as one file.
+    /// The [`GoneRecord`]s of the last run that no row matches, as one file.
     Gone,
 }
 
@@ -193,6 +193,9 @@ pub struct KeptRow {
     /// The record of its first publication, if that was an earlier run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permanent_id: Option<RecordId>,
+    /// The first day on which the public may see the record without its corrections by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visible_from: Option<u32>,
 }
 
 impl KeptRow {
@@ -208,6 +211,19 @@ impl KeptRow {
 pub struct KeptCorrections {
     pub permanent_id: RecordId,
     pub corrections: BTreeMap<String, Correction>,
+    /// The first day on which the public may see the record with them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visible_from: Option<u32>,
+}
+
+/// A record of the last run that a file does not have any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GoneRecord {
+    pub permanent_id: RecordId,
+    /// The first day on which the public could have seen it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visible_from: Option<u32>,
 }
 
 const LINES: &str = "application/jsonl";

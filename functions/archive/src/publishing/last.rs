@@ -43,6 +43,9 @@ impl Last {
 
     /// Reads the corrections by hand of its records, or what it has kept of them.
     pub async fn corrections(&self, access: &Access, post: PostId) -> Result<Vec<KeptCorrections>, Problem> {
+        if self.run.corrected.is_empty() {
+            return Ok(Vec::new());
+        }
         if self.run.has_kept_corrections {
             return RunFiles::new(access, post, self.run.run).kept_corrections().await;
         }
@@ -53,8 +56,8 @@ impl Last {
         let keys: Vec<Key> = corrected.map(|record| RecordKey { record, post }.into()).collect();
         let mut corrections = Vec::new();
         for stored in access.table(&PUBLISH_STEP, &ARCHIVE).batch_get_consistent(&keys).await?.into_iter().flatten() {
-            let Record { permanent_id, corrections: of_record, .. } = stored.read()?;
-            corrections.push(KeptCorrections { permanent_id, corrections: of_record });
+            let Record { permanent_id, corrections: of_record, visible_from, .. } = stored.read()?;
+            corrections.push(KeptCorrections { permanent_id, corrections: of_record, visible_from });
         }
         Ok(corrections)
     }

@@ -10,11 +10,11 @@ use web::Problem;
 
 use super::check::refusal;
 use super::checkpoint::{Checkpoint, End};
-use super::chunk::{ChunkRow, IndexRow, KeptRow, RunFiles, UnresolvedText, WorkFile};
+use super::chunk::{ChunkRow, GoneRecord, IndexRow, KeptCorrections, KeptRow, RunFiles, UnresolvedText, WorkFile};
 use super::group::{Grouped, GroupedMember, HOUSEHOLDS};
 use super::last::Last;
 use super::run_step::{RunWork, step_with, unhex};
-use crate::households::{bytes_of, name_of, relation_of};
+use crate::households::{self, bytes_of, name_of, relation_of};
 use crate::mapping::PersonRole;
 use crate::names::RecordId;
 use crate::record::{BoundMapping, Correction, CorrectionsPolicy, Matches, Relative, RowIdentity, apply, matches};
@@ -25,8 +25,8 @@ use crate::runs::{Phase, Run};
 /// The largest household.
 const MAX_HOUSEHOLD: usize = 1_000;
 
-/// The largest household in bytes. Its item has at most 400 KB for two runs: the one that readers see and the next. The
-/// rest is for names that become longer by corrections.
+/// The largest household of a file in bytes. The rest of [`households::MAX_BYTES`] is for names that become longer by
+/// corrections.
 const MAX_HOUSEHOLD_BYTES: usize = 180_000;
 
 /// What matching has decided for a row.
@@ -72,11 +72,14 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
     };
     let mut found = duplicates(&rows);
     let mut decided = vec![Decided::default(); rows.len()];
-    refuse_full(&rows, &mut decided, &mut found);
-    let matched = last.as_ref().map_or_else(
+    refuse_full(&rows, &mut decided, MAX_HOUSEHOLD_BYTES, &mut found);
+    let mut matched = last.as_ref().map_or_else(
         || Matches { old_of_new: vec![None; rows.len()], gone: Vec::new() },
         |last| match_rows(&last.rows, &rows, &decided),
     );
+    // Before the corrections by hand, which are kept apart.
+    let open_in_file: Vec<Option<u32>> = rows.iter().map(|row| row.visible_from).collect();
+    let mut corrections = HashMap::new();
     if let Some(last) = &last {
         for (decided, old) in decided.iter_mut().zip(&matched.old_of_new) {
             decided.permanent_id = old.and_then(|old| last.permanent_id(old));
@@ -85,7 +88,11 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
         found.extend(
             rows.iter().zip(&decided).filter(|(_, decided)| decided.is_taken_down).map(|(row, _)| taken_down(row)),
         );
-        correct(access, work, last, (&mut rows, &mut decided), &files, &mut found).await?;
+        let kept = last.corrections(access, work.post).await?;
+        corrections = kept.into_iter().map(|kept| (kept.permanent_id, kept)).collect();
+        correct(work, &corrections, (&mut rows, &mut decided), &files, &mut found).await?;
+        refuse_full(&rows, &mut decided, households::MAX_BYTES, &mut found);
+        leave_out_refused(&mut matched, &decided);
     }
     let households = group(&rows, &decided, &mut found);
     relate(&rows, &households, &mut decided);
@@ -100,13 +107,13 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
     store_decisions(&files, checkpoint.chunks, &decided).await?;
     checkpoint.household_chunks = store_households(&files, &rows, &households, &decided).await?;
     // A row that was taken down stays known, whether this file has it or not, so that no later file brings it back.
-    let known = rows.iter().zip(&decided).filter(|(_, decided)| !decided.is_refused);
-    let mut kept: Vec<KeptRow> = known.map(|(row, decided)| kept(row, decided)).collect();
+    let known = rows.iter().zip(&open_in_file).zip(&decided).filter(|(_, decided)| !decided.is_refused);
+    let mut kept: Vec<KeptRow> = known.map(|((row, open), decided)| kept(row, *open, decided)).collect();
     kept.extend(last.as_ref().map(|last| kept_taken_down(last, &matched, &rows)).unwrap_or_default());
     files.keep_index(&kept).await?;
-    let gone = matched.gone.iter().filter_map(|old| last.as_ref()?.permanent_id(*old));
-    files.store(WorkFile::Gone, 0, &gone.collect::<Vec<RecordId>>()).await?;
-    let corrected = decided.iter().filter(|decided| !decided.corrections.is_empty());
+    let gone = last.as_ref().map(|last| gone_records(last, &matched, &corrections)).unwrap_or_default();
+    files.store(WorkFile::Gone, 0, &gone).await?;
+    let corrected = decided.iter().filter(|decided| !decided.is_refused && !decided.corrections.is_empty());
     let corrected = corrected.filter_map(|decided| decided.permanent_id).collect();
     decide(work, checkpoint, |run| {
         run.corrected = corrected;
@@ -160,14 +167,26 @@ fn of_row(row: &IndexRow) -> RowIdentity {
     RowIdentity { key: row.key.clone(), digest: unhex(&row.digest), household: row.household.clone(), has_place: true }
 }
 
-fn kept(row: &IndexRow, decided: &Decided) -> KeptRow {
+fn kept(row: &IndexRow, visible_from: Option<u32>, decided: &Decided) -> KeptRow {
     KeptRow {
         row: row.row,
         digest: row.digest.clone(),
         key: row.key.clone(),
         household: row.household.clone(),
         permanent_id: decided.permanent_id,
+        visible_from,
     }
+}
+
+/// Returns the records of the last run that no row matches. The address of one that was taken down says so already.
+fn gone_records(last: &Last, matched: &Matches, corrections: &HashMap<RecordId, KeptCorrections>) -> Vec<GoneRecord> {
+    let record = |old: &usize| {
+        let permanent_id = last.permanent_id(*old).filter(|id| !last.run.taken_down.contains(id))?;
+        let in_file = last.rows.get(*old)?.visible_from;
+        let visible_from = corrections.get(&permanent_id).map_or(in_file, |corrected| corrected.visible_from);
+        Some(GoneRecord { permanent_id, visible_from })
+    };
+    matched.gone.iter().filter_map(record).collect()
 }
 
 /// Returns the rows that were taken down and that the new file does not have as they were: no row is matched with them, or
@@ -191,17 +210,17 @@ fn taken_down(row: &IndexRow) -> FileProblem {
     FileProblem::new(Code::TakenDown, row.line, None, text)
 }
 
-/// Refuses the rows after the first 1 000 of a household, and those for whose names its item has no room.
-fn refuse_full(rows: &[IndexRow], decided: &mut [Decided], found: &mut Vec<FileProblem>) {
+/// Refuses the rows after the first 1 000 of a household, and those for whose names it has no room.
+fn refuse_full(rows: &[IndexRow], decided: &mut [Decided], max_bytes: usize, found: &mut Vec<FileProblem>) {
     let mut members: HashMap<&str, (usize, usize)> = HashMap::new();
-    for (row, decided) in rows.iter().zip(decided) {
+    for (row, decided) in rows.iter().zip(decided).filter(|(_, decided)| decided.has_record()) {
         let Some(household) = row.household.as_deref() else { continue };
         let (count, bytes) = members.entry(household).or_default();
         *count += 1;
         *bytes += bytes_of(row.principal.as_ref(), row.relation.as_deref());
         let text = if *count > MAX_HOUSEHOLD {
             Some(format!("Household `{household}` has more than {MAX_HOUSEHOLD} members."))
-        } else if *bytes > MAX_HOUSEHOLD_BYTES {
+        } else if *bytes > max_bytes {
             Some(format!("Household `{household}` has more names than a household can show."))
         } else {
             None
@@ -211,6 +230,14 @@ fn refuse_full(rows: &[IndexRow], decided: &mut [Decided], found: &mut Vec<FileP
             found.push(FileProblem::new(Code::HouseholdTooLarge, row.line, None, text));
         }
     }
+}
+
+/// Ends the matches of rows that were refused after it, so that their records count as gone.
+fn leave_out_refused(matched: &mut Matches, decided: &[Decided]) {
+    let Matches { old_of_new, gone } = matched;
+    let refused = old_of_new.iter_mut().zip(decided).filter(|(_, decided)| decided.is_refused);
+    gone.extend(refused.filter_map(|(old, _)| old.take()));
+    gone.sort_unstable();
 }
 
 /// Returns the indexes of the rows of each household, in the order of the households' first rows. Rows without a record
@@ -284,26 +311,22 @@ fn relate(rows: &[IndexRow], households: &[(String, Vec<usize>)], decided: &mut 
 
 /// Takes the corrections by hand of the last run over to the rows that are its records.
 async fn correct(
-    access: &Access,
     work: &RunWork<'_>,
-    last: &Last,
+    corrections: &HashMap<RecordId, KeptCorrections>,
     (rows, decided): (&mut [IndexRow], &mut [Decided]),
     files: &RunFiles<'_>,
     found: &mut Vec<FileProblem>,
 ) -> Result<(), Problem> {
-    if last.run.corrected.is_empty() {
+    if corrections.is_empty() {
         return Ok(());
     }
-    let kept = last.corrections(access, work.post).await?;
-    let corrections: HashMap<RecordId, BTreeMap<String, Correction>> =
-        kept.into_iter().map(|kept| (kept.permanent_id, kept.corrections)).collect();
     let mapping = BoundMapping::new(&work.run.mapping, &work.run.headers);
     let mapping = mapping.map_err(|_| Problem::internal("a run lacks a column of its mapping"))?;
     let mut chunk: Option<(u32, Vec<ChunkRow>)> = None;
     let mut number = 0;
     let mut at = 0;
     for (index, (row, decided)) in rows.iter_mut().zip(decided).enumerate() {
-        let Some(corrections) = decided.permanent_id.and_then(|id| corrections.get(&id)) else { continue };
+        let Some(kept) = decided.permanent_id.and_then(|id| corrections.get(&id)) else { continue };
         // The chunk with this row: chunks have the rows without errors, in order.
         loop {
             if chunk.as_ref().is_none_or(|(loaded, _)| *loaded != number) {
@@ -320,7 +343,7 @@ async fn correct(
         else {
             return Err(Problem::internal("a row is in no chunk"));
         };
-        let corrected = apply(corrections, &work.run.headers, values, work.run.corrections);
+        let corrected = apply(&kept.corrections, &work.run.headers, values, work.run.corrections);
         for conflict in corrected.conflicts {
             let header = work.run.headers.get(conflict.column).map(String::as_str);
             let column = crate::register::Column::new(conflict.column, header);
@@ -479,12 +502,12 @@ mod tests {
         let mut rows: Vec<IndexRow> = (1..=1_002).map(|number| row(number, "14")).collect();
         rows.insert(500, row(2_000, "15"));
         let (mut decided, mut found) = (vec![Decided::default(); rows.len()], Vec::new());
-        refuse_full(&rows, &mut decided, &mut found);
+        refuse_full(&rows, &mut decided, MAX_HOUSEHOLD_BYTES, &mut found);
         let refused = |decided: &[Decided]| decided.iter().position(|decided| decided.is_refused);
         assert_eq!((refused(&decided), found.len()), (Some(1_001), 2));
         let households = group(&rows, &decided, &mut Vec::new());
         assert_eq!(households.iter().map(|(_, members)| members.len()).collect::<Vec<_>>(), [1_000, 1]);
-        let last: Vec<KeptRow> = rows.iter().map(|row| kept(row, &Decided::default())).collect();
+        let last: Vec<KeptRow> = rows.iter().map(|row| kept(row, None, &Decided::default())).collect();
         let matched = match_rows(&last, &rows, &decided);
         assert_eq!((matched.old_of_new.iter().flatten().count(), matched.gone.len()), (1_001, 2));
     }

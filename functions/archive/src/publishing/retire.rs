@@ -5,18 +5,19 @@ use std::collections::BTreeSet;
 
 use ::jobs::{Counts, Step, Then};
 use futures::stream::{self, StreamExt, TryStreamExt};
-use table::{Access, Action, Changes, EntityKey, Error, Key, Stored, item};
+use table::{Access, Action, Changes, EntityKey, Error, Key, Stored};
 use web::Problem;
 
 use super::checkpoint::{Checkpoint, Retired, id_of};
-use super::chunk::{RunFiles, WorkFile};
+use super::chunk::{GoneRecord, RunFiles, WorkFile};
 use super::run_step::{RunWork, step};
 use super::settle::{pause, records_in_search};
 use crate::access::{DELETE_RECORDS, PUBLISH_STEP};
 use crate::hidden;
 use crate::item::Post;
 use crate::keys::{HOUSEHOLD_PREFIX, PostKey, PostRunKey, RecordAddressKey, RecordKey};
-use crate::names::{PostId, RecordId, RunNumber};
+use crate::names::{PostId, RunNumber};
+use crate::records::gone;
 use crate::runs::{Phase, Run};
 use crate::schema::ARCHIVE;
 
@@ -136,14 +137,14 @@ pub async fn delete_work(files: &RunFiles<'_>, checkpoint: &Checkpoint) -> Resul
 /// Gives the records that the new file does not have an address that says so from the moment at which readers see the new
 /// run. If that does not come, the address means nothing.
 pub async fn mark_gone(access: &Access, work: &RunWork<'_>) -> Result<(), Problem> {
-    let gone: Vec<RecordId> = RunFiles::new(access, work.post, work.run.run).load(WorkFile::Gone, 0).await?;
-    let say = |record: RecordId| async move {
-        let changes =
-            Changes::new().set("postId", item::text(work.post.to_string())).set("goneIn", item::number(work.run.run.0));
-        let address = Action::update(&ARCHIVE, RecordAddressKey { record }, changes).or_absent();
+    let all: Vec<GoneRecord> = RunFiles::new(access, work.post, work.run.run).load(WorkFile::Gone, 0).await?;
+    let say = |record: GoneRecord| async move {
+        let changes = gone(Changes::new(), work.post, work.run.run, record.visible_from);
+        let key = RecordAddressKey { record: record.permanent_id };
+        let address = Action::update(&ARCHIVE, key, changes).or_absent();
         access.write(&DELETE_RECORDS, address).await.map(drop)
     };
-    stream::iter(gone.into_iter().map(say)).buffer_unordered(32).try_collect::<Vec<()>>().await?;
+    stream::iter(all.into_iter().map(say)).buffer_unordered(32).try_collect::<Vec<()>>().await?;
     Ok(())
 }
 

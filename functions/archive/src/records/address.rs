@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use table::{Changes, Error, Stored, item};
 
 use crate::names::{PostId, RecordId, RunNumber, UserId};
+use crate::record::Record;
 
 /// The address of a record, as the table stores it under the permanent id. A record that was published once only and is
 /// still there has none.
@@ -14,6 +15,8 @@ pub struct Address {
     is_taken_down: bool,
     /// The run that does not have the record.
     gone_in: Option<RunNumber>,
+    /// The first day on which the public could have seen the record, if it is gone.
+    pub visible_from: Option<u32>,
     /// With one attribute for each later run that has the record: its id in that run.
     stored: Stored,
 }
@@ -25,6 +28,7 @@ struct Attributes {
     post_id: PostId,
     taken_down: Option<TakenDown>,
     gone_in: Option<RunNumber>,
+    visible_from: Option<u32>,
 }
 
 /// Who has taken a record down, and when.
@@ -65,8 +69,8 @@ impl Withdrawal {
 
 impl Address {
     pub fn read(stored: Stored) -> Result<Self, Error> {
-        let Attributes { post_id, taken_down, gone_in } = stored.read()?;
-        Ok(Self { post: post_id, is_taken_down: taken_down.is_some(), gone_in, stored })
+        let Attributes { post_id, taken_down, gone_in, visible_from } = stored.read()?;
+        Ok(Self { post: post_id, is_taken_down: taken_down.is_some(), gone_in, visible_from, stored })
     }
 
     /// Returns the id of the record in a later run than its first.
@@ -92,9 +96,19 @@ pub fn place(published: RunNumber, first: Option<RunNumber>, address: Option<&Ad
     if is_gone { Place::Withdrawn(Withdrawal::NotInFile) } else { Place::Unknown }
 }
 
-/// Returns the changes that make an address say that the record was taken down from this run. The attribute stays when a
+/// Makes the changes of an address say that this run does not have the record. The public learns it from the first day on
+/// which it could have seen the record.
+pub fn gone(changes: Changes, post: PostId, run: RunNumber, visible_from: Option<u32>) -> Changes {
+    let changes = changes.set("postId", item::text(post.to_string())).set("goneIn", item::number(run.0));
+    match visible_from {
+        Some(day) => changes.set("visibleFrom", item::number(day)),
+        None => changes.remove("visibleFrom"),
+    }
+}
+
+/// Returns the changes that make an address say that the record was taken down from its run. The attribute stays when a
 /// later run has the row again, so the permanent id answers 410 for as long as the post exists.
-pub fn taken_down(post: PostId, run: RunNumber, by: TakenDown) -> Result<Changes, Error> {
+pub fn taken_down(post: PostId, record: &Record, by: TakenDown) -> Result<Changes, Error> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Taken {
@@ -102,8 +116,7 @@ pub fn taken_down(post: PostId, run: RunNumber, by: TakenDown) -> Result<Changes
         taken_down: Option<TakenDown>,
     }
     let changes = Changes::between(&Taken { taken_down: None }, &Taken { taken_down: Some(by) })?;
-    let changes = changes.set("postId", item::text(post.to_string())).set("goneIn", item::number(run.0));
-    Ok(changes.remove(&run.attribute()))
+    Ok(gone(changes, post, record.run, record.visible_from).remove(&record.run.attribute()))
 }
 
 #[cfg(test)]

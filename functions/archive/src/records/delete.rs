@@ -66,7 +66,7 @@ async fn take_down(cx: &Context, found: Found, by: UserId) -> Result<(), Problem
     run_after.corrected.remove(&record.permanent_id);
     run_after.taken_down.insert(record.permanent_id);
     let collection = CollectionUseKey { collection: post.collection_id };
-    let address = taken_down(post.id, record.run, TakenDown { by, at })?;
+    let address = taken_down(post.id, &record, TakenDown { by, at })?;
     let mut actions = vec![
         Action::delete(&ARCHIVE, stored.key.clone()).if_unchanged(&stored),
         Action::update(&ARCHIVE, stored_post.key.clone(), Changes::between(&post, &post_after)?)

@@ -4,7 +4,7 @@ use table::{EntityKey, Key, Stored};
 use web::{Context, Problem};
 
 use super::WITHDRAWN;
-use super::address::{Address, Place, place};
+use super::address::{Address, Place, Withdrawal, place};
 use crate::access::{ONE, RECORD};
 use crate::authorization::Caller;
 use crate::item::Post;
@@ -33,11 +33,17 @@ pub struct Found {
 /// A post with the record of a permanent id, if readers see it.
 enum Lookup {
     Found(Box<Found>),
+    /// The record is not there any more.
+    Withdrawn {
+        why: Withdrawal,
+        /// The first day on which the public could have seen it.
+        visible_from: Option<u32>,
+    },
     /// Readers see no run of the post.
     Unpublished(Box<Post>),
 }
 
-/// Finds a record by its permanent id. 404 if there is none, 410 if it was withdrawn.
+/// Finds a record by its permanent id. 404 if there is none.
 async fn find(cx: &Context, id: RecordId) -> Result<Lookup, Problem> {
     let table = cx.access().table(&RECORD, &ARCHIVE);
     let under_id = table.query(id.to_string()).begins_with(RECORD_PREFIX).consistent().page(ITEMS_OF_RECORD).await?;
@@ -58,30 +64,36 @@ async fn find(cx: &Context, id: RecordId) -> Result<Lookup, Problem> {
     let (stored_post, post) = load_post(cx, post).await?;
     let Some(published) = post.published_run else { return Ok(Lookup::Unpublished(Box::new(post))) };
     let run_of_first = first.as_ref().map(|(_, record, _)| record.run);
+    let open_in_first = first.as_ref().and_then(|(_, record, _)| record.visible_from);
+    let visible_from = address.as_ref().and_then(|address| address.visible_from).max(open_in_first);
     let (record, stored) = match (place(published, run_of_first, address.as_ref()), first) {
         (Place::Own, Some((_, record, stored))) => (record, stored),
         (Place::At(record), _) => load_record(cx, RecordKey { record, post: post.id }, published).await?,
-        (Place::Withdrawn(withdrawal), _) => return Err(WITHDRAWN.because(withdrawal.reason())),
+        (Place::Withdrawn(why), _) => return Ok(Lookup::Withdrawn { why, visible_from }),
         (Place::Own | Place::Unknown, _) => return Err(Problem::not_found()),
     };
     Ok(Lookup::Found(Box::new(Found { record, stored, post, stored_post })))
 }
 
-/// Finds a record that the viewer may see. 404 also while it is unpublished or closed.
+/// Finds a record that the viewer may see. 404 also while it is unpublished or closed, and after it was withdrawn for as
+/// long as it would be closed: the public does not learn that it existed. Otherwise a withdrawn one is 410.
 pub async fn find_public(cx: &Context, viewer: &Viewer, id: RecordId) -> Result<Found, Problem> {
     match find(cx, id).await? {
         Lookup::Found(found) if viewer.sees_record(&found.record) => Ok(*found),
-        Lookup::Found(_) | Lookup::Unpublished(_) => Err(Problem::not_found()),
+        Lookup::Withdrawn { why, visible_from } if viewer.sees(visible_from) => Err(WITHDRAWN.because(why.reason())),
+        Lookup::Found(_) | Lookup::Withdrawn { .. } | Lookup::Unpublished(_) => Err(Problem::not_found()),
     }
 }
 
-/// Finds a record in a post of the caller, or in any for an editor. 409 while the post is not published.
+/// Finds a record in a post of the caller, or in any for an editor. 410 if it was withdrawn, 409 while the post is not
+/// published.
 pub async fn find_own(cx: &Context, caller: &Caller, id: RecordId) -> Result<Found, Problem> {
     match find(cx, id).await? {
         Lookup::Found(found) => {
             caller.require_own(&found.post)?;
             Ok(*found)
         }
+        Lookup::Withdrawn { why, .. } => Err(WITHDRAWN.because(why.reason())),
         Lookup::Unpublished(post) => {
             caller.require_own(&post)?;
             Err(NOT_PUBLISHED.because("Readers see no record of the post. Publish it first."))

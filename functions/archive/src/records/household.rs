@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use table::{Action, Changes, EntityKey, Error, Key, Stored, TableAccess};
 use web::Problem;
 
-use crate::households::{Member, members_of, name_of, relation_of};
+use crate::households::{MAX_BYTES, Member, members_of, name_of, relation_of};
 use crate::keys::{RecordHouseholdKey, RecordKey};
 use crate::names::{Household, PostId, RecordId, RunNumber};
 use crate::record::Record;
@@ -55,6 +55,14 @@ impl LoadedHousehold {
             }
         }
         Ok(Some(Self { stored, run: record.run, members, records }))
+    }
+
+    /// Whether a member's correction makes the household larger than it may be.
+    pub fn is_outgrown_by(&self, after: &Record) -> bool {
+        let bytes = |member: &Member| if member.id == after.id { member_of(after).bytes() } else { member.bytes() };
+        let (now, then): (usize, usize) =
+            (self.members.iter().map(Member::bytes).sum(), self.members.iter().map(bytes).sum());
+        then > MAX_BYTES && then > now
     }
 
     /// Returns the writes after a member's correction, and sets the member's own relatives.

@@ -19,6 +19,7 @@ use crate::access::{
 };
 use crate::audit::now;
 use crate::authorization::{Caller, SIGNED_IN};
+use crate::households;
 use crate::item::Collection;
 use crate::keys::{CollectionKey, PostRunKey};
 use crate::mapping::{Field, header_key};
@@ -137,6 +138,10 @@ async fn correct_cells(
     }
     derive(cx.access(), &mut after, &run, &collection).await?;
     let household = match LoadedHousehold::load(table, post.id, &before).await? {
+        Some(household) if household.is_outgrown_by(&after) => {
+            let detail = format!("make the household larger than {} KB", households::MAX_BYTES / 1_000);
+            return Err(Problem::unprocessable(vec![Fault::pointer("/values", detail)]));
+        }
         Some(household) => household.corrected(&mut after)?.actions,
         None => Vec::new(),
     };

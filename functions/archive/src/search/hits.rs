@@ -41,19 +41,19 @@ struct FoundHit {
 }
 
 /// Loads the records of hits, in the order of the hits. A record that was deleted, whose run is no longer published, or
-/// that the viewer may not see any more is left out.
+/// that the viewer may not see any more is `None`.
 pub async fn load(
     access: &Access,
     hits: Vec<Hit<HitFields>>,
     criteria: &Criteria,
     viewer: &Viewer,
-) -> Result<Vec<FoundRecord>, Problem> {
+) -> Result<Vec<Option<FoundRecord>>, Problem> {
     let hits: Option<Vec<FoundHit>> = hits.into_iter().map(FoundHit::of).collect();
     let hits = hits.ok_or_else(|| Problem::internal("a hit lacks its keys"))?;
     let keys: Vec<Key> = hits.iter().flat_map(FoundHit::keys).collect();
     let table = access.table(&RECORD_HITS, &ARCHIVE);
     let found = joined(&hits, by_key(table.batch_get(&keys).await?), criteria, viewer)?;
-    if found.len() == hits.len() {
+    if found.iter().all(Option::is_some) {
         return Ok(found);
     }
     // An eventually consistent read may be older than search.
@@ -69,8 +69,8 @@ fn joined(
     items: HashMap<Key, Stored>,
     criteria: &Criteria,
     viewer: &Viewer,
-) -> Result<Vec<FoundRecord>, Error> {
-    hits.iter().filter_map(|hit| hit.join(&items, criteria, viewer).transpose()).collect()
+) -> Result<Vec<Option<FoundRecord>>, Error> {
+    hits.iter().map(|hit| hit.join(&items, criteria, viewer)).collect()
 }
 
 impl FoundHit {
@@ -194,7 +194,8 @@ mod tests {
     }
 
     fn joined_for(viewer: Viewer, items: HashMap<Key, Stored>) -> Vec<FoundRecord> {
-        joined(&[hit()], items, &Criteria::default(), &viewer).unwrap()
+        let found = joined(&[hit()], items, &Criteria::default(), &viewer).unwrap();
+        found.into_iter().flatten().collect()
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::hits::{self, HitFields};
 use super::request::{Page, Visibility, request};
 use super::response::FoundRecord;
 use crate::access::{ALIAS, SEARCH};
+use crate::fitting::fitting;
 use crate::hidden::{self, HiddenRuns};
 use crate::viewer::Viewer;
 
@@ -48,6 +49,14 @@ pub struct FoundPage {
     has_left_out: bool,
 }
 
+/// The hits of one search with their sort values. A hit is left out if its record is no longer public.
+struct Round {
+    hits: Vec<(Option<FoundRecord>, Box<RawValue>)>,
+    total: Total,
+    counts: BTreeMap<String, Vec<Count>>,
+    next: Option<Box<RawValue>>,
+}
+
 impl PageSearch<'_> {
     /// Searches for the page. If another run has become public meanwhile, it searches again, so that readers see all
     /// records of the old run or all of the new one.
@@ -69,16 +78,18 @@ impl PageSearch<'_> {
 
     async fn run_without(&self, hidden: &HiddenRuns) -> Result<FoundPage, Problem> {
         let visibility = Visibility { hidden_runs: hidden.runs.clone(), open_on: self.viewer.must_be_open_on() };
-        let mut page = self.round(&visibility, self.limit, self.after, true).await?;
+        let mut round = self.round(&visibility, self.limit, self.after, true).await?;
         for _ in 1..MAX_ROUNDS {
-            let missing = self.limit.saturating_sub(page.items.len());
-            let Some(after) = page.next.take_if(|_| missing > 0) else { break };
+            let missing = self.limit.saturating_sub(round.hits.iter().filter(|(record, _)| record.is_some()).count());
+            let Some(after) = round.next.take_if(|_| missing > 0) else { break };
             let more = self.round(&visibility, missing, Some(&after), false).await?;
-            page.items.extend(more.items);
-            page.next = more.next;
-            page.has_left_out |= more.has_left_out;
+            round.hits.extend(more.hits);
+            round.next = more.next;
         }
-        Ok(page)
+        let Round { hits, total, counts, next } = round;
+        let has_left_out = hits.iter().any(|(record, _)| record.is_none());
+        let (items, next) = fitting(hits, next)?;
+        Ok(FoundPage { items, total, counts, next, has_left_out })
     }
 
     async fn round(
@@ -87,13 +98,14 @@ impl PageSearch<'_> {
         limit: usize,
         after: Option<&RawValue>,
         facets: bool,
-    ) -> Result<FoundPage, Problem> {
+    ) -> Result<Round, Problem> {
         let body = request(self.criteria, visibility, Page { limit, after, facets, parent_path: self.parent_path });
         let mut response: SearchResponse<HitFields> = self.access.search(&SEARCH, ALIAS, &body).await?;
         let (total, counts) = (response.total(), response.take_counts());
         let (hits, next) = response.page(limit);
-        let count = hits.len();
-        let items = hits::load(self.access, hits, self.criteria, self.viewer).await?;
-        Ok(FoundPage { has_left_out: items.len() < count, items, total, counts, next })
+        let positions: Option<Vec<_>> = hits.iter().map(|hit| hit.sort.clone()).collect();
+        let positions = positions.ok_or_else(|| Problem::internal("a hit lacks its sort values"))?;
+        let records = hits::load(self.access, hits, self.criteria, self.viewer).await?;
+        Ok(Round { hits: records.into_iter().zip(positions).collect(), total, counts, next })
     }
 }

@@ -48,10 +48,12 @@ async fn search(cx: Context, Query(query): Query<WordQuery>) -> Result<Json<Foun
     Caller::with_role(&cx, Role::Administrator).await?;
     let found = SEARCHED.search(&cx, &query).await?;
     let stored = cx.access().table(&SEARCH_HITS, &ARCHIVE).batch_get(&found.keys()).await?;
-    let user = |(stored, score): (Option<Stored>, f64)| {
-        let user = stored?.read::<User>();
-        Some(user.map(|user| FoundUser { user: user.into(), score }))
+    let user = |(stored, score): (Option<Stored>, f64)| -> Result<Option<FoundUser>, Problem> {
+        let user = stored.map(|stored| stored.read::<User>()).transpose()?;
+        Ok(user.map(|user| FoundUser { user: user.into(), score }))
     };
-    let items = stored.into_iter().zip(found.scores()).filter_map(user).collect::<Result<_, _>>()?;
-    Ok(Json(FoundUsers { items, total: found.total, next_cursor: found.next_cursor }))
+    let users = stored.into_iter().zip(found.scores()).map(user).collect::<Result<_, _>>()?;
+    let total = found.total;
+    let (items, next_cursor) = found.page(&cx, users)?;
+    Ok(Json(FoundUsers { items, total, next_cursor }))
 }
