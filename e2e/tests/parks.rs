@@ -13,6 +13,7 @@ mod found;
 mod geometry;
 mod geometry_rules;
 mod geozones;
+mod held;
 mod hostile;
 mod idempotency;
 mod identity;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use table::{Config, Engines};
 use tokio::time::Instant;
@@ -22,6 +23,7 @@ tests! { cascade_time:
     #[long] run_starts_no_batch_that_would_exceed_its_deadline,
     #[long] run_stopped_during_a_batch_releases_its_lease,
     #[long] hiding_includes_a_relationship_that_moves_before_the_checkpoint,
+    #[long] job_without_progress_is_stalled_until_its_cause_is_removed,
 }
 
 const CHILD: &str = "/parks/facilities/bcparks_1/campground/1";
@@ -133,4 +135,23 @@ async fn hiding_includes_a_relationship_that_moves_before_the_checkpoint() {
     let moved = "facility::bcparks_1/accessPoint::99";
     assert_eq!((seen(&visitor, moved).await.len(), seen(&admin, moved).await.len()), (0, 1));
     assert!(seen(&visitor, "geozone::bcparks_1/1").await.is_empty());
+}
+
+async fn job_without_progress_is_stalled_until_its_cause_is_removed() {
+    let (cairn, admin, job) = begun().await;
+    let counter = cairn.table().get("counter::rel::geozone::bcparks_1::1", "live").await.unwrap();
+    let mut broken = counter.clone();
+    broken.insert("live".to_owned(), AttributeValue::S("many".to_owned()));
+    cairn.table().put(broken).await;
+    let app = ::parks::app(Engines::new(cairn.engines().config.clone(), cairn.clock.clone()));
+    for _ in 0..10 {
+        assert!(admin.get(&job).await.is(200).body.get("stalled").is_none());
+        app.event("runJobs", "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap_err();
+    }
+    let stalled = admin.get(&job).await.is(200);
+    assert_eq!((stalled.text("status"), &stalled["stalled"]), ("running", &json!(true)));
+    cairn.table().put(counter).await;
+    worker(&cairn, cairn.engines().config.clone(), Duration::from_secs(60)).await;
+    let ended = admin.get(&job).await.is(200);
+    assert_eq!((ended.text("status"), ended.body.get("stalled")), ("succeeded", None));
 }

@@ -11,6 +11,8 @@ use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep};
 
 use super::cascade_time::worker;
+use super::cascades_stopped::{job, kept};
+use super::products::product;
 use super::relationships::{counted, relate, seen, with_camps};
 use crate::harness::{Answer, Cairn, User, sized};
 use crate::tests;
@@ -20,6 +22,7 @@ tests! { cascades:
     #[long] hiding_an_item_with_many_relationships_hides_all_of_them,
     #[long] deleting_and_restoring_keeps_many_relationships,
     #[long] jobs_work_on_relationships_in_both_directions,
+    #[long] products_return_with_an_item_that_is_related_to_their_activity,
     #[long] item_of_an_open_job_cannot_be_deleted_or_moved,
     #[long] item_that_a_job_hides_cannot_be_shown,
 }
@@ -251,6 +254,28 @@ async fn jobs_work_on_relationships_in_both_directions() {
     for number in [1, 77] {
         assert!(seen(&admin, &camp(number)).await.is_empty());
     }
+}
+
+/// One transaction restores the geozone and some of the products, and checks the activity for both.
+async fn products_return_with_an_item_that_is_related_to_their_activity() {
+    let (cairn, admin, visitor) = with_facilities(30, 0).await;
+    let zone = json!({ "displayName": "Bedwell Lakes", "location": [-125.589, 49.498], "isVisible": true });
+    admin.post("/parks/geozones/bcparks_1", zone).await.is(201);
+    let activity = json!({ "activityType": "dayuse", "displayName": "Day use", "isVisible": true });
+    admin.post("/parks/activities/bcparks_1", activity).await.is(201);
+    for number in 1..=20 {
+        admin.post("/parks/products/bcparks_1/dayuse/1", product(&format!("Pass {number}"))).await.is(201);
+    }
+    relate(&admin, "geozone::bcparks_1/1", "activity::bcparks_1/dayuse::1").await.is(201);
+    // The platform's own worker lets go of whatever it takes.
+    cairn.engines().wind_down();
+    let live = kept(&cairn).await;
+    let begun = admin.delete(&format!("{COLLECTION}?cascade=true")).await.is(202);
+    job(&cairn, &admin, begun.header("location"), None).await;
+    let begun = admin.post(&format!("{COLLECTION}/restore"), json!({})).await.is(202);
+    job(&cairn, &admin, begun.header("location"), None).await;
+    assert!(kept(&cairn).await == live, "restored, it is not what it was");
+    assert_eq!(seen(&visitor, "geozone::bcparks_1/1").await, ["dayuse::1"]);
 }
 
 async fn item_of_an_open_job_cannot_be_deleted_or_moved() {

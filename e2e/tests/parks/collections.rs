@@ -2,9 +2,12 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures::future::join_all;
-use serde_json::json;
+use reqwest::Method;
+use serde_json::{Value, json};
 
+use super::held::Held;
 use crate::harness::Cairn;
+use crate::harness::stopper::TRANSACTIONS;
 use crate::tests;
 
 tests! { collections:
@@ -14,6 +17,8 @@ tests! { collections:
     collection_with_items_cannot_be_deleted,
     collections_list_by_name_and_visibility,
     hiding_a_collection_keeps_its_children_visible,
+    create_is_refused_whose_collection_is_deleted_meanwhile,
+    delete_is_refused_whose_collection_gets_a_child_meanwhile,
     #[long] creates_racing_the_delete_of_their_collection_leave_no_orphan,
 }
 
@@ -142,6 +147,28 @@ async fn hiding_a_collection_keeps_its_children_visible() {
     cairn.table().put(busy).await;
     admin.patch("/parks/collections/bcparks_1", json!({ "isVisible": true })).await.is(200);
     visitor.get("/parks/collections/bcparks_1").await.is(200);
+}
+
+async fn create_is_refused_whose_collection_is_deleted_meanwhile() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let held = Held::first_of(&cairn, TRANSACTIONS).await;
+    let new = json!({ "displayName": "Racer", "location": [1, 2] });
+    let delete = admin.delete("/parks/collections/bcparks_1");
+    let (created, deleted) = held.request(Method::POST, "/parks/geozones/bcparks_1", &new, delete).await;
+    deleted.is(204);
+    assert_eq!(created, 404);
+}
+
+async fn delete_is_refused_whose_collection_gets_a_child_meanwhile() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let held = Held::first_of(&cairn, TRANSACTIONS).await;
+    let create = admin.post("/parks/geozones/bcparks_1", json!({ "displayName": "Racer", "location": [1, 2] }));
+    let (deleted, created) = held.request(Method::DELETE, "/parks/collections/bcparks_1", &Value::Null, create).await;
+    created.is(201);
+    assert_eq!(deleted, 409);
+    admin.get("/parks/collections/bcparks_1").await.is(200);
 }
 
 async fn creates_racing_the_delete_of_their_collection_leave_no_orphan() {

@@ -24,6 +24,7 @@ tests! { every_kind:
     external_id_is_set_and_removed_for_every_kind,
     relationships_follow_every_kind_through_delete_and_restore,
     event_for_a_missing_file_is_ignored,
+    upload_waits_for_the_event_of_a_file_that_came_as_its_link_ended,
     worker_resumes_an_import,
     #[long] hiding_a_product_hides_its_many_relationships,
     restored_collection_relates_to_a_retyped_item,
@@ -151,6 +152,17 @@ async fn event_for_a_missing_file_is_ignored() {
     let (job, object, _) = announced(&admin, "{}").await;
     cairn.event("parks", "startImport", &arrived(&object)).await.unwrap();
     assert_eq!(ended(&admin, &job).await["status"], "failed");
+}
+
+async fn upload_waits_for_the_event_of_a_file_that_came_as_its_link_ended() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let upload = admin.post("/parks/geometries/uploads", json!({ "bytes": 10 })).await.is(201);
+    let status = async || admin.get(upload.header("location")).await.is(200)["status"].clone();
+    cairn.clock.advance(Duration::from_secs(15 * 60 + 5));
+    assert_eq!(status().await, "awaiting");
+    cairn.clock.advance(Duration::from_secs(30));
+    assert_eq!(status().await, "expired");
 }
 
 /// Who does what the platform's own workers leave.

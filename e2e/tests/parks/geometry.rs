@@ -227,6 +227,12 @@ async fn shape_over_the_body_limit_returns_413() {
     put("{".to_owned()).await.faulty(&[""]);
     put(format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000))).await.refused(413, "too-large");
     admin.call(reqwest::Method::PUT, BOUNDARY).bytes("text/csv", "a").await.refused(415, "wrong-content-type");
+    // A new item may have its shape in the same body.
+    let mut deep = rectangle(1.0, 1.0, 2.0, 2.0);
+    deep["properties"] = json!([[[[[[[[[1]]]]]]]]]);
+    admin.put(BOUNDARY, deep.clone()).await.refused(413, "too-large");
+    let new = json!({ "displayName": "Deep", "location": [1, 2], "boundary": deep });
+    admin.post("/parks/geozones/bcparks_1", new).await.refused(413, "too-large");
 }
 
 async fn shape_of_a_deleted_item_is_refused() {

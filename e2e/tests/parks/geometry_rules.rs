@@ -118,6 +118,9 @@ async fn shape_faults_are_in_document_order() {
     let many: Vec<Value> = (0..300).map(|_| json!([[0, 0], [1, 1], [0, 0]])).collect();
     let refused = admin.put(BOUNDARY, polygon(json!(many))).await.refused(400, "bad-request");
     assert_eq!((refused.places().len(), &refused["errorCount"]), (100, &json!(300)));
+    let new = json!({ "displayName": "x", "location": [0, 0], "boundary": polygon(json!(many)) });
+    let refused = admin.post("/parks/geozones/bcparks_1", new).await.refused(400, "bad-request");
+    assert_eq!((refused.places().len(), &refused["errorCount"]), (100, &json!(301)));
     // Two shapes of one body: each fault points into the whole body.
     let new = json!({
         "displayName": "x", "location": [1, 2], "path": { "type": "LineString", "coordinates": [[1, 2]] },

@@ -87,8 +87,7 @@ async fn body_that_is_not_json_returns_400() {
         assert_eq!(read[member], odd[member]);
     }
     cairn.caught_up().await;
-    // A member that comes twice counts once.
-    send(b"{\"displayName\":\"a\",\"displayName\":\"b\",\"location\":[1,2]}".to_vec()).await;
+    send(b"{\"displayName\":\"a\",\"displayName\":\"b\",\"location\":[1,2]}".to_vec()).await.faulty(&[""]);
 }
 
 async fn deeply_nested_or_large_body_is_refused() {
@@ -161,18 +160,11 @@ async fn malicious_paths_return_404() {
         ["..", "%2e%2e", "a%2Fb", "a%00b", "a::b", "a%23b", "%3A%3A", "%F0%9F%98%80", "$ne", "'", "a%0Ab", "*"]
     {
         for user in [&admin, &visitor] {
-            let one = user.get(&format!("/parks/collections/{collection}")).await;
-            assert!(matches!(one.status, 200 | 404), "{}", one.told());
-            let listed = user.get(&format!("/parks/geozones/{collection}")).await;
-            assert!(
-                listed.status == 404 || listed["items"] == json!([]) || collection.contains(".."),
-                "{}",
-                listed.told()
-            );
+            user.get(&format!("/parks/collections/{collection}")).await.is(404);
+            user.get(&format!("/parks/geozones/{collection}")).await.is(404);
             user.get(&format!("/parks/geozones/{collection}/1")).await.is(404);
         }
-        let made = admin.post(&format!("/parks/geozones/{collection}"), lakes()).await;
-        assert!(matches!(made.status, 404), "{}", made.told());
+        admin.post(&format!("/parks/geozones/{collection}"), lakes()).await.is(404);
     }
     for broken in ["%FF", "%C3%28"] {
         admin.get(&format!("/parks/collections/{broken}")).await.is(404);
@@ -190,17 +182,18 @@ async fn malformed_numbers_are_refused() {
         with("minMapZoom", number).await.faulty(&["/minMapZoom"]);
     }
     for number in ["5", "0", "5.0", "-0"] {
-        let answer = with("minMapZoom", number).await;
-        assert!(matches!(answer.status, 201 | 400), "{}", answer.told());
+        with("minMapZoom", number).await.is(201);
     }
     let at = |location: &str| {
         let body = format!("{{\"displayName\":\"a\",\"location\":{location}}}");
         admin.call(Method::POST, ZONES).bytes("application/json", body)
     };
-    for location in ["[1e308,1]", "[1,1e-320]", "[-1e400,0]", "[1,2,1e30]", "[0.0000000000000000000001,0]"] {
-        let answer = at(location).await;
-        assert!(matches!(answer.status, 201 | 400), "{}", answer.told());
+    for location in ["[1e308,1]", "[1,1e-320]", "[1,2,1e30]"] {
+        at(location).await.faulty(&["/location"]);
     }
+    // No double holds it.
+    at("[-1e400,0]").await.faulty(&[""]);
+    at("[0.0000000000000000000001,0]").await.is(201);
     // Every digit that a double holds is kept.
     let made = at("[-125.12345678901234,49.000000000000007]").await.is(201);
     let read = admin.get(made.header("location")).await.is(200);

@@ -197,6 +197,13 @@ async fn unknown_attributes_are_ignored_on_request() {
     let job = import_with(&admin, "csv", json!({ "unknown": "ignore" }), rows).await;
     assert_eq!(job["counts"]["done"], 1, "{}", job.told());
     assert_eq!(admin.get(TRAILS).await.is(200).each("displayName"), ["A", "B"]);
+    // Columns that only other kinds have, and the two without a name that trailing commas make.
+    let rows = "externalId,displayName,longitude,latitude,type,address,,\nc,C,1,1,trail,Gate 7,,\n";
+    let job = import_with(&admin, "csv", json!({ "entity": "geozone", "unknown": "ignore" }), rows).await;
+    assert_eq!(job["counts"]["done"], 1, "{}", job.told());
+    let rows = "externalId,displayName,longitude,latitude,type,type\nc,C,1,1,trail,trail\n";
+    let job = import_with(&admin, "csv", json!({ "unknown": "ignore" }), rows).await;
+    assert!(job.text("reason").contains("`type` twice"), "{}", job.told());
     let bad = json!({ "collectionId": "bcparks_1", "entity": "facility", "format": "csv", "bytes": 5, "unknown": "x" });
     admin.post("/parks/imports", bad).await.faulty(&["/unknown"]);
 }

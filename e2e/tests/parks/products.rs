@@ -1,10 +1,13 @@
 //! `/parks/products/{collection}/{activityType}/{activity}`.
 
-use futures::future::join_all;
-use serde_json::{Value, json};
-
 use std::future::IntoFuture;
 
+use futures::future::join_all;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::held::Held;
+use crate::harness::stopper::TRANSACTIONS;
 use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
@@ -13,6 +16,7 @@ tests! { products:
     products_of_activity_1_exclude_those_of_activity_10,
     product_range_reversed_or_too_long_is_refused,
     product_range_that_excludes_its_dates_is_refused,
+    create_and_delete_of_its_activity_are_never_both_done,
     creates_racing_the_delete_of_their_activity_leave_no_orphan,
     longest_ids_of_a_product_fit_its_key,
 }
@@ -146,6 +150,23 @@ async fn product_range_that_excludes_its_dates_is_refused() {
     admin.patch(&url, json!({ "rangeStart": "2025-01-10", "rangeEnd": "2027-01-20" })).await.is(200);
     admin.delete(&format!("{url}/dates?from=2026-01-11&to=2026-01-20")).await.is(200);
     admin.patch(&url, json!({ "rangeEnd": "2026-01-10" })).await.is(200);
+}
+
+async fn create_and_delete_of_its_activity_are_never_both_done() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let url = activity(&admin).await;
+    let held = Held::first_of(&cairn, TRANSACTIONS).await;
+    let (created, deleted) = held.request(Method::POST, PRODUCTS, &product("Racer"), admin.delete(&url)).await;
+    deleted.is(204);
+    assert_eq!(created, 404);
+
+    let url = activity(&admin).await;
+    let held = Held::first_of(&cairn, TRANSACTIONS).await;
+    let create = admin.post("/parks/products/bcparks_1/dayuse/2", product("Racer"));
+    let (deleted, created) = held.request(Method::DELETE, &url, &Value::Null, create).await;
+    created.is(201);
+    assert_eq!(deleted, 409);
 }
 
 async fn creates_racing_the_delete_of_their_activity_leave_no_orphan() {

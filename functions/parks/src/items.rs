@@ -85,6 +85,10 @@ pub async fn by_global_id(
 
 /// Fails unless the parent exists and is not deleted. None for the root, which always exists.
 pub fn check_live(parent: &Parent) -> Option<Action> {
-    let live = Condition::Equals("isDeleted", item::flag(false));
-    parent.key().map(|key| Action::check(&PARKS, key).when(live))
+    parent.key().map(|key| Action::check(&PARKS, key).when(is_live()))
+}
+
+/// Holds while the item is not deleted.
+pub fn is_live() -> Condition {
+    Condition::Equals("isDeleted", item::flag(false))
 }

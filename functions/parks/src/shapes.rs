@@ -7,7 +7,7 @@ mod sweep;
 mod uses;
 
 pub use embed::{describe, embed, link, text};
-pub use new::{NewShapes, check, kind, location_in};
+pub use new::{NewShapes, ShapeFaults, check, kind, location_in};
 pub use store::{
     GEOMETRY_UNAVAILABLE, Geometry, GeometryStatus, PREFIX, coarse_object, fine_object, key, object, store,
     store_object,

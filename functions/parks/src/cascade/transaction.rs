@@ -6,6 +6,7 @@ use table::{Action, Condition, Key, item};
 
 use super::counters::{self, Counter};
 use crate::item::Item;
+use crate::items::is_live;
 use crate::relationships::Pair;
 use crate::schema::PARKS;
 
@@ -14,17 +15,22 @@ pub const MAX_ACTIONS: usize = 100;
 
 /// Fails if the item has been shown, hidden, deleted or restored since it was read.
 pub fn check_visibility(item: &Item) -> Action {
+    Action::check(&PARKS, item.key()).when_all(visibility_as_read(item))
+}
+
+fn visibility_as_read(item: &Item) -> [Condition; 2] {
     let flag = |name, value| {
         let condition = if value { Condition::Equals } else { Condition::Differs };
         condition(name, item::flag(true))
     };
-    Action::check(&PARKS, item.key()).when(flag("isDeleted", item.deleted())).when(flag("isVisible", item.visible()))
+    [flag("isDeleted", item.deleted()), flag("isVisible", item.visible())]
 }
 
 #[derive(Debug, Default)]
 pub struct TransactionBuilder {
     actions: Vec<Action>,
-    checks: BTreeMap<Key, Action>,
+    /// The conditions on each item that is only checked.
+    checks: BTreeMap<Key, Vec<Condition>>,
     counters: BTreeMap<Key, (Option<Counter>, i64)>,
     relationships: BTreeSet<Pair>,
 }
@@ -36,7 +42,22 @@ impl TransactionBuilder {
 
     /// Adds [`check_visibility`].
     pub fn check_visibility(&mut self, item: &Item) {
-        self.checks.insert(item.key(), check_visibility(item));
+        self.check(item.key(), visibility_as_read(item));
+    }
+
+    /// Fails unless the item exists and is not deleted.
+    pub fn check_live(&mut self, item: Key) {
+        self.check(item, [is_live()]);
+    }
+
+    /// Adds conditions to the one check of the item. It fails if the item was read in different states.
+    fn check(&mut self, item: Key, conditions: impl IntoIterator<Item = Condition>) {
+        let of_item = self.checks.entry(item).or_default();
+        for condition in conditions {
+            if !of_item.contains(&condition) {
+                of_item.push(condition);
+            }
+        }
     }
 
     /// Notes that the transaction writes this relationship. Returns whether it did not before.
@@ -70,7 +91,8 @@ impl TransactionBuilder {
             Some(counter) => counter.add(by),
             None => counters::add(key, by),
         };
-        let checks = self.checks.into_values();
+        let check = |(key, conditions)| Action::check(&PARKS, key).when_all(conditions);
+        let checks = self.checks.into_iter().map(check);
         self.actions.into_iter().chain(checks).chain(self.counters.into_iter().map(count)).collect()
     }
 }

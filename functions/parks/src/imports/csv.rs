@@ -143,7 +143,11 @@ fn header(record: &[u8], format: Format, unknown: Unknown, mapping: &Mapping) ->
     for (place, column) in columns.iter().enumerate() {
         let shown: String = column.chars().take(64).collect();
         let field = mapping.field(column);
-        if unknown == Unknown::Refuse && !COLUMNS.contains(&field) {
+        if !COLUMNS.contains(&field) {
+            // Several that are ignored may have one name, such as the empty name of trailing commas.
+            if unknown == Unknown::Ignore {
+                continue;
+            }
             return Err(format!("it has the column `{shown}`; these are known: {known}"));
         }
         if columns.iter().take(place).any(|before| before == column) {

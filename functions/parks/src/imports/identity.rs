@@ -98,7 +98,10 @@ impl RowParser {
             }
             Format::Csv => {
                 let place = columns.iter().position(|column| column == EXTERNAL_ID)?;
-                row.sheet_format.cells(text, MAX_FIELDS).ok()?.into_iter().nth(place)?.text
+                // In a record of another length, the cell in this place may belong to another column.
+                let cells =
+                    row.sheet_format.cells(text, MAX_FIELDS).ok().filter(|cells| cells.len() == columns.len())?;
+                cells.into_iter().nth(place)?.text
             }
         };
         let valid = !external_id.is_empty() && external_id.chars().count() <= MAX_EXTERNAL_ID;

@@ -50,13 +50,22 @@ impl Layer {
     pub(super) fn fields(self, format: Format) -> Result<Vec<&'static str>, Problem> {
         let schema = self.schema()?;
         let field = |column: &'static str| match (column, format) {
-            ("type", Format::Csv) => self.type_field().map(|_| column),
+            (_, Format::Csv) => self.has_column(column, &schema).then_some(column),
             ("type", Format::Geojson) => self.type_field(),
             // The location of a feature is its geometry.
-            ("longitude" | "latitude", _) => (format == Format::Csv).then_some(column),
-            _ => schema.has(column).then_some(column),
+            ("longitude" | "latitude", Format::Geojson) => None,
+            (_, Format::Geojson) => schema.has(column).then_some(column),
         };
         Ok(COLUMNS.into_iter().filter_map(field).collect())
+    }
+
+    /// Whether a column of a CSV file sets a field of this kind, whose schema this is.
+    pub(super) fn has_column(self, column: &str, schema: &Schema) -> bool {
+        match column {
+            "type" => self.type_field().is_some(),
+            "longitude" | "latitude" => true,
+            _ => COLUMNS.contains(&column) && schema.has(column),
+        }
     }
 
     /// The key of the item with this number; nothing for a type that its kind does not have.

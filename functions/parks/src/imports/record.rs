@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 use web::Fault;
 use web::fault::pointer_step;
 
-use super::csv::{COLUMNS, MAX_FIELDS};
+use super::csv::MAX_FIELDS;
 use super::options::Unknown;
 use super::row::{ParsedRow, RowParser};
 
@@ -32,8 +32,11 @@ impl RowParser {
             |column: &str, detail: &str| Fault::pointer(pointer_step(self.options.mapping.attribute(column)), detail);
         let mut fields = Map::new();
         let (mut longitude, mut latitude) = (None, None);
+        let is_ignored =
+            |column: &str| self.options.unknown == Unknown::Ignore && !self.layer.has_column(column, &self.schema);
         let texts = cells.into_iter().map(|cell| cell.text);
-        for (column, cell) in columns.iter().zip(texts).filter(|(_, cell)| !cell.is_empty()) {
+        let set = columns.iter().zip(texts).filter(|(column, cell)| !cell.is_empty() && !is_ignored(column));
+        for (column, cell) in set {
             match column.as_str() {
                 "type" => match self.layer.type_field() {
                     Some(name) => drop(fields.insert(name.to_owned(), cell.into())),
@@ -58,7 +61,6 @@ impl RowParser {
                     Ok(zoom) => drop(fields.insert(column.clone(), zoom.into())),
                     Err(_) => faults.push(at(column, "must be a whole number")),
                 },
-                unknown if self.options.unknown == Unknown::Ignore && !COLUMNS.contains(&unknown) => {}
                 _ => drop(fields.insert(column.clone(), cell.into())),
             }
         }

@@ -43,11 +43,12 @@ async fn create<E: Entity>(
     let mut item = new_item(&new, &key(0)?.key(), &audit)?;
     new_shapes.locate(&mut item);
     // Without its faults, a shape would give the item its location.
-    let is_unplaced = !faults.is_empty() && item.location.is_none();
+    let is_unplaced = !faults.listed.is_empty() && item.location.is_none();
     let at_location = Fault::pointer("/location", "").place;
-    faults.extend(checks::faults(&item).into_iter().filter(|fault| !is_unplaced || fault.place != at_location));
-    if !faults.is_empty() {
-        return Err(Problem::faults(faults));
+    let of_item = checks::faults(&item).into_iter().filter(|fault| !is_unplaced || fault.place != at_location);
+    faults.listed.extend(of_item);
+    if !faults.listed.is_empty() {
+        return Err(faults.problem());
     }
 
     if let Some(earlier) = once.earlier(&cx, &CREATE_ITEM, &PARKS).await? {

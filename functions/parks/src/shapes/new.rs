@@ -1,6 +1,6 @@
 //! Shapes in requests.
 
-use geometry::{Checked, InvalidShape, Kind, Limits, Shape};
+use geometry::{Checked, InvalidShape, Kind, Limits, MAX_FAULTS, Shape};
 use serde_json::Value;
 use table::Access;
 use web::{Fault, Problem};
@@ -12,20 +12,51 @@ use crate::names::ShapeName;
 #[derive(Debug)]
 pub struct NewShapes(Vec<(ShapeName, Checked)>);
 
+/// The faults of a request with shapes.
+#[derive(Debug, Default)]
+pub struct ShapeFaults {
+    pub listed: Vec<Fault>,
+    /// The number of further faults.
+    unlisted: usize,
+}
+
+impl ShapeFaults {
+    /// Adds the faults of a shape at this pointer. 413 if it exceeds a limit.
+    pub fn add(&mut self, pointer: &str, refused: InvalidShape) -> Result<(), Problem> {
+        if refused.too_large {
+            let detail = refused.faults.last().map_or("the shape is too large", |fault| fault.detail.as_str());
+            return Err(Problem::too_large(match pointer {
+                "" => detail.to_owned(),
+                pointer => format!("`{pointer}`: {detail}"),
+            }));
+        }
+        self.unlisted += refused.count.saturating_sub(refused.faults.len());
+        let placed = |fault: geometry::Fault| Fault::pointer(format!("{pointer}{}", fault.pointer), fault.detail);
+        self.listed.extend(refused.faults.into_iter().map(placed));
+        Ok(())
+    }
+
+    /// 400 with the faults and, if not all are listed, their number.
+    pub fn problem(mut self) -> Problem {
+        if self.unlisted == 0 {
+            return Problem::faults(self.listed);
+        }
+        let count = self.listed.len() + self.unlisted;
+        // The number of a longer list would replace the count.
+        self.listed.truncate(MAX_FAULTS);
+        Problem::faults(self.listed).with("errorCount", count)
+    }
+}
+
 impl NewShapes {
     /// Checks shapes. A fault points into the body.
-    pub async fn check(sent: Vec<(ShapeName, Value)>) -> Result<(Self, Vec<Fault>), Problem> {
-        let (mut passed, mut faults) = (Vec::new(), Vec::new());
+    pub async fn check(sent: Vec<(ShapeName, Value)>) -> Result<(Self, ShapeFaults), Problem> {
+        let (mut passed, mut faults) = (Vec::new(), ShapeFaults::default());
         for (name, document) in sent {
             let text = document.to_string();
             match check(text.into_bytes(), kind(name), Limits::BODY).await? {
                 Ok(checked) => passed.push((name, checked)),
-                Err(refused) => faults.extend(
-                    refused
-                        .faults
-                        .into_iter()
-                        .map(|fault| Fault::pointer(format!("/{name}{}", fault.pointer), fault.detail)),
-                ),
+                Err(refused) => faults.add(&format!("/{name}"), refused)?,
             }
         }
         Ok((Self(passed), faults))

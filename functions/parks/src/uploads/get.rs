@@ -12,6 +12,9 @@ use crate::names::UploadId;
 use crate::schema::PARKS;
 use crate::view::{ADMINISTRATORS, View};
 
+/// How long after the end of its link the event of a file may come, in seconds.
+const EVENT_SECONDS: i64 = 30;
+
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadPath {
@@ -54,7 +57,8 @@ async fn get(cx: Context, Path(path): Path<UploadPath>) -> Result<Answer, Proble
     let key = UploadKey { upload: path.upload_id }.key();
     let stored = cx.access().table(&ITEM, &PARKS).get_consistent(key).await?.ok_or_else(Problem::not_found)?;
     let upload: Upload = stored.read()?;
-    let is_late = upload.status == Status::Awaiting && upload.link_until < cx.engines().clock.seconds();
+    let is_awaiting = upload.status == Status::Awaiting;
+    let is_late = is_awaiting && upload.link_until + EVENT_SECONDS < cx.engines().clock.seconds();
     let status = if is_late { Status::Expired } else { upload.status };
     let view = UploadView {
         upload_id: path.upload_id.to_string(),

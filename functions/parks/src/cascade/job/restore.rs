@@ -17,9 +17,9 @@ use super::{Checkpoint, LAG, PAGE, add_cascaded, load, max_actions};
 use crate::access;
 use crate::audit::Audit;
 use crate::item::Item;
-use crate::items::{LoadedItem, check_live};
+use crate::items::LoadedItem;
 use crate::jobs::{Lease, ParksJobs};
-use crate::keys::{ItemRef, Parent, Partition};
+use crate::keys::{ItemRef, Partition};
 use crate::schema::PARKS;
 
 /// The actions for a restored relationship: two writes, the counter of the other item, and a check of the other item.
@@ -112,10 +112,9 @@ async fn batch(
     let detached: Vec<_> =
         stream::iter(picked.iter().map(with_others).collect::<Vec<_>>()).buffered(CONCURRENCY).collect().await;
     let mut transaction = TransactionBuilder::default();
-    let parents: BTreeMap<Key, Parent> = picked.iter().filter_map(RestoredItem::activity).collect();
     // A request may delete an activity that was restored already, but not the root, which is busy.
-    for (_, parent) in parents.iter().filter(|(key, _)| **key != checkpoint.root) {
-        check_live(parent).into_iter().for_each(|check| transaction.push(check));
+    for activity in picked.iter().filter_map(RestoredItem::activity).filter(|activity| *activity != checkpoint.root) {
+        transaction.check_live(activity);
     }
     for (item, detached) in picked.iter().zip(detached) {
         transaction.push(item.loaded.update_to(&item.after)?);
@@ -171,16 +170,14 @@ struct RestoredItem {
 }
 
 impl RestoredItem {
-    fn activity(&self) -> Option<(Key, Parent)> {
+    fn activity(&self) -> Option<Key> {
         activity(&self.after)
     }
 }
 
 /// The activity of a product.
-fn activity(item: &Item) -> Option<(Key, Parent)> {
-    let parent = item.item_key()?.parent();
-    let key = parent.key()?;
-    key.pk.starts_with("activity::").then_some((key, parent))
+fn activity(item: &Item) -> Option<Key> {
+    item.item_key()?.parent().key().filter(|parent| parent.pk.starts_with("activity::"))
 }
 
 /// Some of the items that a deletion cascaded to.
@@ -201,7 +198,7 @@ async fn next(access: &Access, deletion: &str) -> Result<Next, Problem> {
         if !is_of_deletion(&loaded.item) {
             continue;
         }
-        let parent = activity(&loaded.item).map(|(key, _)| key);
+        let parent = activity(&loaded.item);
         if let Some(parent) = &parent
             && !parents.contains_key(parent)
         {

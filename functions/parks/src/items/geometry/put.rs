@@ -3,14 +3,14 @@
 use geometry::{Limits, Shape};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use web::{Context, Fault, IfMatch, Path, Problem, Route, Tagged, problem};
+use web::{Context, IfMatch, Path, Problem, Route, Tagged, problem};
 
 use super::{ShapePath, attach, load, template};
 use crate::access::{ATTACH, ITEM, READ_SHAPE, STORE_SHAPE};
 use crate::entity::{ItemPath, OnMap};
 use crate::geojson::GeoJson;
 use crate::names::ShapeName;
-use crate::shapes::{self, GEOMETRY_UNAVAILABLE, MAX_BODY};
+use crate::shapes::{self, GEOMETRY_UNAVAILABLE, MAX_BODY, ShapeFaults};
 use crate::uploads::{self, NOT_READY};
 use crate::view::{ADMINISTRATORS, ShapeView, View};
 
@@ -72,15 +72,10 @@ async fn put<E: OnMap>(
 async fn check_body(cx: &Context, name: ShapeName) -> Result<(Shape, Vec<String>), Problem> {
     match shapes::check(cx.bytes().to_vec(), shapes::kind(name), Limits::BODY).await? {
         Ok(checked) => Ok((checked.shape, checked.repairs.iter().map(ToString::to_string).collect())),
-        Err(refused) if refused.too_large => {
-            let fault = refused.faults.last();
-            Err(Problem::too_large(fault.map_or("The shape is too large.", |fault| fault.detail.as_str())))
-        }
         Err(refused) => {
-            let more = refused.count > refused.faults.len();
-            let faults = refused.faults.into_iter().map(|fault| Fault::pointer(fault.pointer, fault.detail));
-            let problem = Problem::faults(faults.collect());
-            Err(if more { problem.with("errorCount", refused.count) } else { problem })
+            let mut faults = ShapeFaults::default();
+            faults.add("", refused)?;
+            Err(faults.problem())
         }
     }
 }
