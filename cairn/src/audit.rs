@@ -188,10 +188,11 @@ fn printed(generation: &str, result: &TableAudit) -> String {
 }
 
 fn line(kind: DifferenceKind, finding: &Finding) -> String {
-    let Finding { found, repaired, left, examples } = finding;
+    let Finding { found, repaired, left, reason, examples } = finding;
     let name = kind.name();
     let more = if *found > examples.len() as u64 { ", …" } else { "" };
-    format!("{name}: {found} found, {repaired} repaired, {left} left: {}{more}", examples.join(", "))
+    let reason = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+    format!("{name}: {found} found, {repaired} repaired, {left} left: {}{more}{reason}", examples.join(", "))
 }
 
 fn as_json(generation: &str, result: &TableAudit) -> Value {
@@ -223,6 +224,7 @@ mod tests {
             ended: None,
             full: true,
             repairs: true,
+            rebuild: false,
             items,
             documents: items + 1,
             busy: 0,
@@ -231,12 +233,14 @@ mod tests {
     }
 
     fn finding(found: u64) -> Finding {
-        Finding { found, repaired: 1, left: found - 1, examples: vec!["a#1".to_owned()] }
+        Finding { found, repaired: 1, left: found - 1, reason: None, examples: vec!["a#1".to_owned()] }
     }
 
     #[test]
     fn line_of_a_finding_has_its_first_documents() {
         assert_eq!(line(DifferenceKind::Lost, &finding(2)), "lost: 2 found, 1 repaired, 1 left: a#1, …");
+        let failed = Finding { reason: Some("S3 is away".to_owned()), ..finding(2) };
+        assert_eq!(line(DifferenceKind::Lost, &failed), "lost: 2 found, 1 repaired, 1 left: a#1, … (S3 is away)");
     }
 
     #[test]

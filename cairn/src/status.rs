@@ -31,11 +31,18 @@ impl Status {
             None => systems::ALL.iter().collect(),
         };
         let mut to_do = false;
+        let mut unknown = Vec::new();
         for served in asked {
             let name = served.system.name;
             let status = mirror::status(served.system, &engines, (served.mapping)().version).await;
-            let status =
-                status.map_err(|fault| Failure::new(format!("Reading the status of {name} failed: {fault}.")))?;
+            let status = match status {
+                Ok(status) => status,
+                // The others may have a status.
+                Err(fault) => {
+                    unknown.push(format!("Reading the status of {name} failed: {fault}."));
+                    continue;
+                }
+            };
             // Not every deployment has every system.
             let is_expected = self.system.is_some();
             to_do |= match status.word {
@@ -49,6 +56,9 @@ impl Status {
             }
             let reason = status.reason.map(|reason| format!("  {reason}")).unwrap_or_default();
             println!("{name}  {}{reason}", status.word.name());
+        }
+        if !unknown.is_empty() {
+            return Err(Failure::new(unknown.join("\n")));
         }
         Ok(if to_do { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })
     }

@@ -25,7 +25,7 @@ pub(crate) use progress::read_by_rebuild_audit;
 #[cfg(test)]
 pub(crate) use reference::{Levels, Reference, Wanted, WantedDocument};
 pub use results::last_audits;
-pub(crate) use results::{LastAudit, last_full_audit, overdue_hours};
+pub(crate) use results::{LastAudit, Overdue, last_full_audit, overdue_audit};
 #[cfg(test)]
 pub(crate) use results::{last_results, report_audits};
 pub use run::AuditStep;

@@ -71,6 +71,10 @@ const FIRST_BYTES: usize = 1_000_000;
 /// The number of versions that a round reads, and of items that are in memory at a time.
 const PAGE: usize = 500;
 
+/// The number of items that a round stamps, and that it puts into quarantine. Each takes requests of its own, and counts
+/// only when the round has ended.
+const SINGLE: usize = 100;
+
 /// The number of groups that are written to every generation before the next groups are written to any.
 const CHUNK: usize = 100;
 
@@ -153,8 +157,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     /// Reads the versions of one page of documents, then their items, never in the opposite order. The items are written
     /// before those of the next page are read.
     async fn settle(&mut self) {
-        let rest = self.tasks.settles.split_off(PAGE.min(self.tasks.settles.len()));
-        let mut settles = std::mem::replace(&mut self.tasks.settles, rest);
+        let mut settles = take_first(&mut self.tasks.settles, PAGE);
         settles.sort_by_key(|settle| settle.target);
         for of_target in settles.chunk_by(|one, other| one.target == other.target) {
             self.read_versions(of_target).await;
@@ -190,7 +193,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     }
 
     async fn stamp(&mut self) {
-        let stamps = std::mem::take(&mut self.tasks.stamps);
+        let stamps = take_first(&mut self.tasks.stamps, SINGLE);
         let (context, groups) = (&self.context, &self.groups);
         let given: Vec<_> = stamps.iter().map(|stamp| stamp_item(context, &groups[stamp.group], stamp)).collect();
         let given: Vec<_> = stream::iter(given).buffered(CONCURRENCY).collect().await;
@@ -230,7 +233,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     }
 
     async fn quarantine(&mut self) {
-        let quarantines = std::mem::take(&mut self.tasks.quarantines);
+        let quarantines = take_first(&mut self.tasks.quarantines, SINGLE);
         let (context, groups) = (&self.context, &self.groups);
         let kept: Vec<_> = quarantines.iter().map(|task| keep_and_mark(context, &groups[task.group], task)).collect();
         let kept: Vec<_> = stream::iter(kept).buffered(CONCURRENCY).collect().await;
@@ -286,6 +289,12 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     fn note_error(&mut self, why: &dyn Display) {
         self.tally.first_error.get_or_insert_with(|| brief(&why.to_string()).to_owned());
     }
+}
+
+/// Takes the first tasks of a list.
+fn take_first<T>(tasks: &mut Vec<T>, count: usize) -> Vec<T> {
+    let rest = tasks.split_off(count.min(tasks.len()));
+    std::mem::replace(tasks, rest)
 }
 
 /// Truncates an engine's message, which may have any length.

@@ -9,7 +9,7 @@ use crate::fold::Presence;
 use crate::generation::Generations;
 use crate::item::{presence, rev_value};
 use crate::ports::{Fault, Items, State};
-use crate::quarantine::{Marker, Subject};
+use crate::quarantine::{Code, Marker, Subject};
 use crate::requests::CONCURRENCY;
 
 /// The reason why a marker is stale.
@@ -91,6 +91,8 @@ pub(crate) async fn staleness(
     let Some(table) = system.tables.iter().find(|known| known.name == table) else { return Ok(None) };
     Ok(match items.read(table, key).await? {
         None => Some(Staleness::Gone),
+        // Its revision is the one that its item could not get.
+        Some(_) if marker.code == Code::RevisionsExhausted => None,
         Some(item) => match presence(rev_value(item.as_str())) {
             Presence::At(rev) if rev.number() != marker.rev => Some(Staleness::Changed),
             _ => None,

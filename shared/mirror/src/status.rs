@@ -3,7 +3,7 @@
 use table::Engines;
 use table::schema::System;
 
-use crate::audit::{LastAudit, last_full_audit, overdue_hours};
+use crate::audit::{LastAudit, Overdue, last_full_audit, overdue_audit};
 use crate::engines::{DynamoState, OpenSearchIndex};
 use crate::generation::{Generation, Generations, Phase};
 use crate::heartbeat::{Heartbeat, UNKNOWN_TABLE};
@@ -43,17 +43,17 @@ pub enum StatusWord {
     Down,
     /// This code has another mapping than an index.
     Outdated,
-    /// Another index is being published or filled.
-    Rebuilding,
     /// Records have waited for more than a minute.
     Lagging,
     /// Lambda gave records up.
     GivenUp,
     /// Items are in quarantine.
     Poisoned,
+    /// Another index is being published or filled, or an index is kept.
+    Rebuilding,
     /// The last full audit has left differences, or shapes whose objects do not exist.
     Differs,
-    /// The last full audit ended more than 26 hours ago, and the next one has not begun.
+    /// The last full audit ended more than 26 hours ago, or the first one began then and has not ended.
     Unaudited,
     Ok,
 }
@@ -116,7 +116,7 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
     let (audit, overdue) = match generations.as_ref().and_then(|generations| generations.of(Phase::Serving)) {
         Some(serving) => {
             let audit = last_full_audit(&state, system, serving).await?;
-            (audit, overdue_hours(&state, serving, &audit, engines.clock.micros()).await?)
+            (audit, overdue_audit(&state, serving, &audit, engines.clock.micros()).await?)
         }
         None => (LastAudit::default(), None),
     };
@@ -127,23 +127,26 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
                 .then(|| (StatusWord::GivenUp, format!("{} of records that Lambda gave up", many(given_up, "object"))))
         })
         .or_else(|| (markers > 0).then(|| (StatusWord::Poisoned, format!("{} in quarantine", many(markers, "entry")))))
+        .or_else(|| generations.as_ref().and_then(of_rebuild))
         .or_else(|| of_audit(system, audit, overdue));
     let (word, reason) = trouble.map_or((StatusWord::Ok, None), |(word, reason)| (word, Some(reason)));
     let lag = slowest.map(|(age, _)| age);
     Ok(Status { word, reason, generations, markers, given_up, lag, audited: audit.started, audit_findings: audit.left })
 }
 
-/// Returns what is not as it should be with the last full audit of the index that serves. `overdue` are the hours since its
-/// end, if the next one is overdue.
-fn of_audit(system: &System, audit: LastAudit, overdue: Option<i64>) -> Option<(StatusWord, String)> {
+/// Returns what is not as it should be with the audits of the index that serves.
+fn of_audit(system: &System, audit: LastAudit, overdue: Option<Overdue>) -> Option<(StatusWord, String)> {
     let system = system.name;
     if audit.left > 0 {
         let left = many(usize::try_from(audit.left).unwrap_or(MAX_STATUS_COUNT), "finding");
         let reason = format!("the last audit has left {left}: `cairn audit {system} --last` prints what differs");
         return Some((StatusWord::Differs, reason));
     }
-    let hours = overdue?;
-    Some((StatusWord::Unaudited, format!("the last audit ended {hours} hours ago: `cairn audit {system}`")))
+    let since = match overdue? {
+        Overdue::Ended { hours } => format!("the last audit ended {hours} hours ago"),
+        Overdue::NeverEnded { hours } => format!("no audit has ended, and the first one began {hours} hours ago"),
+    };
+    Some((StatusWord::Unaudited, format!("{since}: `cairn audit {system}`")))
 }
 
 /// Returns the age of search and the heartbeat of the table that lags most, if one lags. Records that were reported
@@ -183,24 +186,25 @@ async fn of_indexes(
     if let Some(outdated) = outdated.filter(|_| written.len() == 1) {
         return Ok(Some((StatusWord::Outdated, outdated.mapping_difference(None, mapping))));
     }
-    if generations.rebuild_paused {
-        return Ok(Some((StatusWord::Rebuilding, "the rebuild is paused".to_owned())));
-    }
-    if let Some(published) = generations.of(Phase::Published) {
-        let reason = format!("{} is about to be filled", published.index);
-        return Ok(Some((StatusWord::Rebuilding, reason)));
-    }
-    if let Some(filling) = generations.of(Phase::Filling) {
-        return Ok(Some((StatusWord::Rebuilding, format!("{} is being filled", filling.index))));
-    }
-    if written.len() > 1 {
-        let names: Vec<&str> = written.iter().map(|generation| generation.index.as_str()).collect();
-        return Ok(Some((StatusWord::Rebuilding, format!("{} are written", names.join(" and ")))));
-    }
-    if let Some(former) = generations.dropping.first() {
-        return Ok(Some((StatusWord::Rebuilding, format!("{former} is not deleted yet"))));
-    }
     Ok(None)
+}
+
+/// Returns what a rebuild has not ended yet.
+fn of_rebuild(generations: &Generations) -> Option<(StatusWord, String)> {
+    let written = &generations.written;
+    let reason = if generations.rebuild_paused {
+        "the rebuild is paused".to_owned()
+    } else if let Some(published) = generations.of(Phase::Published) {
+        format!("{} is about to be filled", published.index)
+    } else if let Some(filling) = generations.of(Phase::Filling) {
+        format!("{} is being filled", filling.index)
+    } else if written.len() > 1 {
+        let names: Vec<&str> = written.iter().map(|generation| generation.index.as_str()).collect();
+        format!("{} are written", names.join(" and "))
+    } else {
+        format!("{} is not deleted yet", generations.dropping.first()?)
+    };
+    Some((StatusWord::Rebuilding, reason))
 }
 
 /// The reason of a lost index, with the command that helps.
@@ -263,8 +267,11 @@ mod tests {
         let overdue = "the last audit ended 27 hours ago: `cairn audit toy`".to_owned();
         assert_eq!(word(0, None), None);
         assert_eq!(word(2, None), Some(("differs", findings.clone())));
-        assert_eq!(word(0, Some(27)), Some(("unaudited", overdue)));
-        assert_eq!(word(2, Some(27)), Some(("differs", findings)));
+        let ended = Some(Overdue::Ended { hours: 27 });
+        assert_eq!(word(0, ended), Some(("unaudited", overdue)));
+        assert_eq!(word(2, ended), Some(("differs", findings)));
+        let never = "no audit has ended, and the first one began 30 hours ago: `cairn audit toy`".to_owned();
+        assert_eq!(word(0, Some(Overdue::NeverEnded { hours: 30 })), Some(("unaudited", never)));
     }
 
     #[test]

@@ -29,13 +29,25 @@ const BATCH_KEYS: usize = 100;
 /// The number of batches that run concurrently.
 const BATCH_CONCURRENCY: usize = 4;
 
-/// Repairs differences in one generation. Returns for each, in their order, whether it is repaired.
+/// How the repair of a difference has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum RepairEnd {
+    Repaired,
+    /// Nothing repairs a document that fits no table.
+    Impossible,
+    /// It failed, and may succeed later.
+    Failed {
+        reason: String,
+    },
+}
+
+/// Repairs differences in one generation. Returns for each, in their order, how its repair has ended.
 pub(super) async fn repair<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,
     differences: &[Difference],
-) -> Result<Vec<bool>, Fault> {
+) -> Result<Vec<RepairEnd>, Fault> {
     let batches = differences.chunks(BATCH_KEYS).map(|some| repair_batch(ports, documents, generation, some));
     let repaired = stream::iter(batches.collect::<Vec<_>>()).buffered(BATCH_CONCURRENCY);
     Ok(repaired.try_collect::<Vec<_>>().await?.concat())
@@ -46,14 +58,13 @@ async fn repair_batch<P: Ports, D: Documents>(
     documents: &D,
     generation: &Generation,
     differences: &[Difference],
-) -> Result<Vec<bool>, Fault> {
+) -> Result<Vec<RepairEnd>, Fault> {
     let groups = differences.iter().filter_map(Difference::group).collect();
     // The batch retries what may pass.
     let repaired = repair_documents(ports, documents, std::slice::from_ref(generation), groups).await;
     let mut repaired = repaired.into_iter();
     let outcomes = differences.iter().map(|difference| match difference.kind {
         DifferenceKind::StaleMarker => Some(Ok(RepairOutcome::Nothing)),
-        // Nothing repairs a document that fits no table.
         _ => difference.group().and_then(|_| repaired.next()),
     });
     let ended =
@@ -70,14 +81,13 @@ impl Difference {
         }
     }
 
-    /// Clears its marker if the marker is stale or the item does not exist any more. Returns whether the difference is
-    /// repaired.
+    /// Clears its marker if the marker is stale or the item does not exist any more.
     async fn end<P: Ports>(
         &self,
         ports: &P,
         generation: &Generation,
         outcome: Option<Result<RepairOutcome, String>>,
-    ) -> Result<bool, Fault> {
+    ) -> Result<RepairEnd, Fault> {
         match (outcome, &self.candidate) {
             (Some(Ok(RepairOutcome::Deleted(_) | RepairOutcome::Nothing)), Candidate::Item { table, key }) => {
                 // The marker was read before the item.
@@ -85,15 +95,15 @@ impl Difference {
                     let (state, name) = (ports.state(), Subject::item(table, key).name());
                     retry_passing(ports.time(), || state.clear_seen(&generation.index, &name, seen)).await?;
                 }
-                Ok(true)
+                Ok(RepairEnd::Repaired)
             }
-            (Some(Ok(_)), _) => Ok(true),
+            (Some(Ok(_)), _) => Ok(RepairEnd::Repaired),
             (Some(Err(reason)), candidate) => {
                 let (generation, id) = (&generation.index, candidate.id());
                 tracing::error!(generation, id, reason, "a document could not be repaired");
-                Ok(false)
+                Ok(RepairEnd::Failed { reason })
             }
-            (None, _) => Ok(false),
+            (None, _) => Ok(RepairEnd::Impossible),
         }
     }
 }

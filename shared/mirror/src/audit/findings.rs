@@ -44,6 +44,9 @@ pub struct Finding {
     pub found: u64,
     pub repaired: u64,
     pub left: u64,
+    /// Why the first repair that failed did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The ids of the first documents.
     pub examples: Vec<String>,
 }
@@ -62,6 +65,9 @@ pub struct TableAudit {
     pub full: bool,
     /// Whether it was to repair what it found.
     pub repairs: bool,
+    /// Whether it compared an index before that served.
+    #[serde(default)]
+    pub rebuild: bool,
     /// The number of items that may have documents.
     pub items: u64,
     /// The number of documents, without tombstones.
@@ -127,6 +133,7 @@ impl TableAudit {
             ended: None,
             full,
             repairs,
+            rebuild: false,
             items: 0,
             documents: 0,
             busy: 0,
@@ -142,14 +149,29 @@ impl TableAudit {
         }
     }
 
-    pub(super) fn repaired(&mut self, kind: DifferenceKind, repaired: bool) {
+    pub(super) fn repaired(&mut self, kind: DifferenceKind) {
+        self.findings.entry(kind).or_default().repaired += 1;
+    }
+
+    /// Counts a difference that stays, with the reason if its repair has failed.
+    pub(super) fn not_repaired(&mut self, kind: DifferenceKind, reason: Option<String>) {
         let finding = self.findings.entry(kind).or_default();
-        *(if repaired { &mut finding.repaired } else { &mut finding.left }) += 1;
+        finding.left += 1;
+        finding.reason = finding.reason.take().or(reason);
     }
 
     /// Returns the number of differences that were found.
     pub fn differences(&self) -> u64 {
         self.findings.iter().filter(|(kind, _)| kind.is_difference()).map(|(_, finding)| finding.found).sum()
+    }
+
+    /// Returns the number of differences for the alarm. Of an index that did not serve yet, only those that are left count:
+    /// its audit takes records that were on their way for differences, since it waits only a short time.
+    pub(super) fn alarming(&self) -> u64 {
+        if !self.rebuild {
+            return self.differences();
+        }
+        self.findings.iter().filter(|(kind, _)| kind.is_difference()).map(|(_, finding)| finding.left).sum()
     }
 
     /// Returns the number of findings that need an operator: differences that are left, and shapes whose objects do not

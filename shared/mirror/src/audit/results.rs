@@ -10,7 +10,7 @@ use web::Audit;
 use super::filled::filled;
 use super::findings::{NO_TABLE, TableAudit};
 use super::options::AuditPurpose;
-use super::progress::{AuditProgress, Notes, saved_progress};
+use super::progress::{AuditPhase, AuditProgress, Notes, saved_progress};
 use super::run::result_name;
 use crate::engines::DynamoState;
 use crate::fill::searchable;
@@ -35,6 +35,15 @@ pub(crate) struct LastAudit {
     pub(crate) ended: Option<i64>,
     /// The number of its findings that need an operator.
     pub(crate) left: u64,
+}
+
+/// How long an audit has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Overdue {
+    /// The last one ended this number of hours ago.
+    Ended { hours: i64 },
+    /// None has ended, since the first one began this number of hours ago.
+    NeverEnded { hours: i64 },
 }
 
 /// The name of the note that says when the last reported audit of a generation ended.
@@ -69,24 +78,29 @@ pub(crate) async fn last_full_audit(
     })
 }
 
-/// Returns the hours since the end of the last full audit of a generation if the next one is overdue.
-pub(crate) async fn overdue_hours(
+/// Returns since when the next audit of a generation is overdue, if it is.
+pub(crate) async fn overdue_audit(
     state: &impl State,
     generation: &Generation,
     last: &LastAudit,
     now_micros: i64,
-) -> Result<Option<i64>, Fault> {
+) -> Result<Option<Overdue>, Fault> {
     let next = saved_progress(state, &generation.index, AuditPurpose::Daily).await?;
-    Ok(last.hours_overdue_given(next.as_ref(), now_micros))
+    Ok(last.overdue_given(next.as_ref(), now_micros))
 }
 
 impl LastAudit {
-    /// Returns the hours since its end if the next one is overdue: one that is under way and began a short time ago is
-    /// not, since a platform on one machine audits only while it runs. Without an earlier one, none is overdue.
-    fn hours_overdue_given(&self, next: Option<&AuditProgress>, now_micros: i64) -> Option<i64> {
-        let ended = self.ended.filter(|ended| is_overdue(*ended, now_micros))?;
+    /// Returns whether the next one is overdue: one that is under way and began a short time ago is not, since a platform
+    /// on one machine audits only while it runs. Without an earlier one, it is overdue if it began long ago.
+    fn overdue_given(&self, next: Option<&AuditProgress>, now_micros: i64) -> Option<Overdue> {
+        let hours = |since: i64| (now_micros - since) / 3_600_000_000;
+        let Some(ended) = self.ended else {
+            let begun = next.filter(|next| next.phase != AuditPhase::Finished)?.started;
+            return is_overdue(begun, now_micros).then(|| Overdue::NeverEnded { hours: hours(begun) });
+        };
         let is_in_time = |next: &AuditProgress| next.is_under_way(now_micros) && !is_overdue(next.started, now_micros);
-        (!next.is_some_and(is_in_time)).then_some((now_micros - ended) / 3_600_000_000)
+        let is_late = is_overdue(ended, now_micros) && !next.is_some_and(is_in_time);
+        is_late.then(|| Overdue::Ended { hours: hours(ended) })
     }
 }
 
@@ -135,7 +149,7 @@ fn totals(audits: &[UnreportedAudit]) -> Audit {
     let tables = || audits.iter().flat_map(|audit| &audit.tables);
     Audit {
         documents: tables().map(|table| table.documents).sum(),
-        differences: tables().map(TableAudit::differences).sum(),
+        differences: tables().map(TableAudit::alarming).sum(),
         missing_shapes: tables().map(TableAudit::missing_shapes).sum(),
     }
 }
@@ -171,17 +185,18 @@ mod tests {
         let hours = |hours: i64| hours * 3_600_000_000;
         let last = LastAudit { ended: Some(hours(1)), ..LastAudit::default() };
         assert_eq!(
-            (last.hours_overdue_given(None, hours(27) - 1), last.hours_overdue_given(None, hours(27))),
-            (None, Some(26))
+            (last.overdue_given(None, hours(27) - 1), last.overdue_given(None, hours(27))),
+            (None, Some(Overdue::Ended { hours: 26 }))
         );
-        assert_eq!(LastAudit::default().hours_overdue_given(None, hours(100)), None);
+        assert_eq!(LastAudit::default().overdue_given(None, hours(100)), None);
     }
 
     #[test]
     fn audit_that_is_under_way_is_overdue_26_hours_after_its_start_or_once_it_is_silent() {
         let hours = |hours: i64| hours * 3_600_000_000;
         let last = LastAudit { ended: Some(hours(1)), ..LastAudit::default() };
-        let overdue = |started: i64, saved: i64, phase: AuditPhase| {
+        let ended = |hours: i64| Some(Overdue::Ended { hours });
+        let overdue = |last: LastAudit, started: i64, saved: i64, phase: AuditPhase| {
             let next = AuditProgress {
                 started: hours(started),
                 repairs: true,
@@ -193,11 +208,19 @@ mod tests {
                 saved: hours(saved),
                 tables: BTreeMap::new(),
             };
-            last.hours_overdue_given(Some(&next), hours(50))
+            last.overdue_given(Some(&next), hours(50))
         };
         let phase = AuditPhase::DigestDocuments { after: None };
-        assert_eq!(overdue(25, 50, phase.clone()), None);
-        assert_eq!((overdue(24, 50, phase.clone()), overdue(25, 49, phase)), (Some(49), Some(49)));
-        assert_eq!(overdue(1, 1, AuditPhase::Finished), Some(49));
+        assert_eq!(overdue(last, 25, 50, phase.clone()), None);
+        assert_eq!(
+            (overdue(last, 24, 50, phase.clone()), overdue(last, 25, 49, phase.clone())),
+            (ended(49), ended(49))
+        );
+        assert_eq!(overdue(last, 1, 1, AuditPhase::Finished), ended(49));
+        // The first audit fails again and again.
+        let none = LastAudit::default();
+        assert_eq!(overdue(none, 25, 49, phase.clone()), None);
+        assert_eq!(overdue(none, 24, 50, phase), Some(Overdue::NeverEnded { hours: 26 }));
+        assert_eq!(overdue(none, 1, 1, AuditPhase::Finished), None);
     }
 }

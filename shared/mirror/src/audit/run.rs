@@ -9,9 +9,9 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use table::schema::{Search, Table};
 
 use super::content::{canonical, digest, members};
-use super::difference::{Difference, repair};
+use super::difference::{Difference, RepairEnd, repair};
 use super::digests::{Buckets, Digests};
-use super::findings::{AuditEnd, GenerationAudit, NO_TABLE, TableAudit};
+use super::findings::{AuditEnd, DifferenceKind, GenerationAudit, NO_TABLE, TableAudit};
 use super::look::{Candidate, Look, Looker, Side, Verdict, is_tombstone};
 use super::options::{AuditOptions, AuditPurpose};
 use super::progress::{AuditPhase, AuditProgress, Cursor, Notes, SavedProgress};
@@ -43,8 +43,11 @@ pub enum AuditStep {
 /// How often a key is looked at before it is skipped, since it changes all the time.
 const MAX_LOOKS: usize = 6;
 
-/// The limits of the number of documents on a page, and the number of bytes that a page should have.
-const DOCUMENTS: std::ops::RangeInclusive<usize> = 20..=1000;
+/// The limits of the number of documents on a page, and the number of bytes that a page should have. Since the bytes of
+/// a page are not known before, a page of an index with shapes, of up to 2 MB each, has fewer documents.
+const MIN_DOCUMENTS: usize = 20;
+const MAX_DOCUMENTS: usize = 1000;
+const MAX_DOCUMENTS_WITH_SHAPES: usize = 50;
 const PAGE_BYTES: usize = 4_000_000;
 
 /// The age after which an audit that was stopped is started over.
@@ -88,6 +91,8 @@ struct Suspect {
     /// When the same state was seen first.
     since: i64,
     looks: usize,
+    /// The kind as which it was counted, if its repair has failed.
+    found: Option<DifferenceKind>,
 }
 
 /// Audits a generation, or resumes an audit of the same purpose that was stopped. `until` is the time at which the run
@@ -158,7 +163,9 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         let (progress, digests) = resumed.unwrap_or_else(|| {
             let full = only.is_none();
             let names = tables.iter().map(|table| table.name).chain(full.then_some(NO_TABLE));
-            let result = |name: &str| (name.to_owned(), TableAudit::new(name, now, full, repairs));
+            let rebuild = matches!(options.purpose, AuditPurpose::Rebuild);
+            let result =
+                |name: &str| (name.to_owned(), TableAudit { rebuild, ..TableAudit::new(name, now, full, repairs) });
             let tables = names.map(result).collect();
             let progress = AuditProgress {
                 started: now,
@@ -189,7 +196,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             epoch,
             digests,
             suspects: VecDeque::new(),
-            limit: *DOCUMENTS.start(),
+            limit: MIN_DOCUMENTS,
         };
         run.check_wanted().await?;
         // From now on, no earlier run can save its progress.
@@ -399,7 +406,9 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         for (candidate, look) in candidates.into_iter().zip(looks) {
             match look.verdict {
                 Verdict::Equal => {}
-                Verdict::Differs(_) => self.suspects.push_back(Suspect { candidate, look, since, looks: 1 }),
+                Verdict::Differs(_) => {
+                    self.suspects.push_back(Suspect { candidate, look, since, looks: 1, found: None });
+                }
                 Verdict::Unknown => self.progress.result(candidate.table()).busy += 1,
             }
         }
@@ -409,8 +418,9 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         Ok(())
     }
 
-    /// Looks at the suspects again, each some time after the look before, until each is a difference or none. Once the
-    /// next look would be too late, it is the last one, and keys that have changed until then are busy.
+    /// Looks at the suspects again, each some time after the look before, until each is none or a difference whose repair
+    /// has ended. Once the next look would be too late, it is the last one, and keys that have changed until then are
+    /// busy.
     async fn settle_suspects(&mut self) -> Result<(), Fault> {
         let side = match self.progress.phase {
             AuditPhase::LookAtDocuments { .. } => Side::Documents,
@@ -429,56 +439,98 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             let candidates: Vec<_> = suspects.iter().map(|suspect| suspect.candidate.clone()).collect();
             let looks = self.looker.look(side, &candidates).await?;
             let now = self.ports.time().micros();
-            let mut differences = Vec::new();
+            let mut confirmed = Vec::new();
             for (suspect, look) in suspects.into_iter().zip(looks) {
+                let table = suspect.candidate.table();
                 match look.verdict {
-                    Verdict::Equal => {}
+                    Verdict::Equal => {
+                        if let Some(kind) = suspect.found {
+                            self.progress.result(table).repaired(kind);
+                        }
+                    }
                     Verdict::Differs(kind) if look == suspect.look => {
-                        differences.push(Difference { candidate: suspect.candidate, kind, marker: look.marker });
+                        let candidate = suspect.candidate.clone();
+                        confirmed.push((suspect, Difference { candidate, kind, marker: look.marker }));
                     }
                     Verdict::Differs(_) if suspect.looks < MAX_LOOKS && !is_last_look => {
                         self.suspects.push_back(Suspect { look, since: now, looks: suspect.looks + 1, ..suspect });
                     }
-                    Verdict::Differs(_) | Verdict::Unknown => {
-                        self.progress.result(suspect.candidate.table()).busy += 1;
-                    }
+                    Verdict::Differs(_) | Verdict::Unknown => self.progress.result(table).busy += 1,
                 }
             }
-            self.confirm(differences, side).await?;
+            self.confirm(confirmed, side, is_last_look).await?;
         }
         Ok(())
     }
 
-    /// Counts differences, and repairs them.
-    async fn confirm(&mut self, differences: Vec<Difference>, side: Side) -> Result<(), Fault> {
-        if differences.is_empty() {
+    /// Counts differences, and repairs them. Those whose repair has failed are suspects again, unless this was their last
+    /// look.
+    async fn confirm(
+        &mut self,
+        confirmed: Vec<(Suspect, Difference)>,
+        side: Side,
+        is_last_look: bool,
+    ) -> Result<(), Fault> {
+        if confirmed.is_empty() {
             return Ok(());
         }
         let generation = &self.looker.generation.index;
-        for Difference { candidate, kind, .. } in &differences {
+        for (_, Difference { candidate, kind, .. }) in confirmed.iter().filter(|(suspect, _)| suspect.found.is_none()) {
             let (id, table) = (candidate.id(), candidate.table());
             tracing::warn!(generation, kind = kind.name(), id, "document differs from its item");
             self.progress.result(table).found(*kind, &id);
             self.saved.result(table).found(*kind, &id);
         }
+        let (suspects, differences): (Vec<_>, Vec<_>) = confirmed.into_iter().unzip();
         if !self.options.purpose.repairs() {
             for Difference { candidate, kind, .. } in &differences {
-                self.progress.result(candidate.table()).repaired(*kind, false);
+                self.progress.result(candidate.table()).not_repaired(*kind, None);
             }
             return Ok(());
         }
         // What was found is saved first, since after a crash the next run finds it repaired.
         self.write().await?;
-        let repaired = repair(self.ports, self.documents, self.looker.generation, &differences).await?;
-        (self.step)(AuditStep::Repaired { differences: repaired.iter().filter(|repaired| **repaired).count() });
+        let ends = repair(self.ports, self.documents, self.looker.generation, &differences).await?;
+        (self.step)(AuditStep::Repaired {
+            differences: ends.iter().filter(|end| **end == RepairEnd::Repaired).count(),
+        });
         // A repair writes a shape in full again, which OpenSearch may refuse again.
         let shapes = differences.iter().filter(|difference| !difference.kind.is_difference());
         let shapes: Vec<_> = shapes.map(|difference| difference.candidate.clone()).collect();
         let mut shapes = self.looker.look(side, &shapes).await?.into_iter();
-        for (Difference { candidate, kind, .. }, repaired) in differences.iter().zip(repaired) {
-            let present = if kind.is_difference() { None } else { shapes.next() };
-            let stays = present.is_some_and(|look| look.verdict == Verdict::Differs(*kind));
-            self.progress.result(candidate.table()).repaired(*kind, repaired && !stays);
+        for ((suspect, difference), end) in suspects.into_iter().zip(differences).zip(ends) {
+            let present = if difference.kind.is_difference() { None } else { shapes.next() };
+            let stays = present.is_some_and(|look| look.verdict == Verdict::Differs(difference.kind));
+            self.end_repair(suspect, &difference, if stays { RepairEnd::Impossible } else { end }, is_last_look)?;
+        }
+        Ok(())
+    }
+
+    /// Counts a repair that has ended, or looks at its key again later. Fails if the repair of a rebuild has failed too
+    /// often, so that the rebuild waits: its index must not serve, and an outage ends.
+    fn end_repair(
+        &mut self,
+        suspect: Suspect,
+        difference: &Difference,
+        end: RepairEnd,
+        is_last_look: bool,
+    ) -> Result<(), Fault> {
+        let kind = suspect.found.unwrap_or(difference.kind);
+        let result = self.progress.result(difference.candidate.table());
+        match end {
+            RepairEnd::Repaired => result.repaired(kind),
+            RepairEnd::Impossible => result.not_repaired(kind, None),
+            RepairEnd::Failed { .. } if suspect.looks < MAX_LOOKS && !is_last_look => {
+                let (since, looks) = (self.ports.time().micros(), suspect.looks + 1);
+                self.suspects.push_back(Suspect { since, looks, found: Some(kind), ..suspect });
+            }
+            RepairEnd::Failed { reason } => match self.options.purpose {
+                AuditPurpose::Rebuild => {
+                    let (index, id) = (&self.looker.generation.index, difference.candidate.id());
+                    return Err(Fault::passing("mirror", format!("{id} of {index} could not be repaired: {reason}")));
+                }
+                _ => result.not_repaired(kind, Some(reason)),
+            },
         }
         Ok(())
     }
@@ -498,17 +550,26 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         Ok((items.into_iter().flatten().collect(), segments))
     }
 
-    /// Reads a page of documents. The next page has so many that it has about [`PAGE_BYTES`].
+    /// Reads a page of documents. The next page has so many that it has about [`PAGE_BYTES`]. After a fault it has few,
+    /// since it may have failed because of its bytes.
     async fn document_page(&mut self, after: Option<&str>) -> Result<DocumentPage, Fault> {
-        let (ports, alias, limit) = (self.ports, self.looker.generation.write_alias(), self.limit);
-        let page = retry_passing(ports.time(), || ports.index().documents(&alias, after, limit)).await?;
+        let (ports, alias) = (self.ports, self.looker.generation.write_alias());
+        let mut limits = std::iter::once(self.limit).chain(std::iter::repeat(MIN_DOCUMENTS));
+        let page = || ports.index().documents(&alias, after, limits.next().unwrap_or(MIN_DOCUMENTS));
+        let page = retry_passing(ports.time(), page).await?;
         let bytes: usize = page.documents.iter().map(|document| document.source.len() + 200).sum();
         if !page.documents.is_empty() {
             let fitting = PAGE_BYTES.saturating_mul(page.documents.len()) / bytes.max(1);
             // A page may be much larger than the one before.
-            self.limit = fitting.min(limit.saturating_mul(4)).clamp(*DOCUMENTS.start(), *DOCUMENTS.end());
+            let most = page.documents.len().saturating_mul(4).min(self.max_documents());
+            self.limit = fitting.min(most).max(MIN_DOCUMENTS);
         }
         Ok(page)
+    }
+
+    fn max_documents(&self) -> usize {
+        let has_shapes = self.documents.mapping().body.contains("\"geo_shape\"");
+        if has_shapes { MAX_DOCUMENTS_WITH_SHAPES } else { MAX_DOCUMENTS }
     }
 
     async fn refresh(&self) -> Result<(), Fault> {

@@ -16,7 +16,8 @@ use crate::task::{Blame, Event, Refused, Task, Tasks, Write};
 
 impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
     /// Sends writes, from the first on, until each was sent once or the time of the round is up. Each request is sent
-    /// while the next is built.
+    /// while the next is built. What is built when the time is up is sent in the next round, since a request may take long,
+    /// and what was written before it is to be handled first.
     pub(super) async fn write(&mut self) {
         let until = after(self.context.ports.time().micros(), ROUND_TIME);
         self.queue_first_writes();
@@ -37,6 +38,10 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
                 let unsent = built.map(|built| self.handle_built(built).writes).unwrap_or_default();
                 self.retry_request(bulk.writes, unsent);
                 break;
+            }
+            if self.context.is_past(until) {
+                let unsent = built.take().map(|built| self.handle_built(built).writes).unwrap_or_default();
+                self.tasks.first_writes.extend(unsent);
             }
         }
     }

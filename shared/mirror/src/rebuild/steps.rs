@@ -255,13 +255,14 @@ mod tests {
     use crate::simulation::world::Shared;
 
     fn audited(kind: DifferenceKind, left: u64) -> GenerationAudit {
-        let finding = Finding { found: 2, repaired: 2 - left, left, examples: vec!["a#1".to_owned()] };
+        let finding = Finding { found: 2, repaired: 2 - left, left, reason: None, examples: vec!["a#1".to_owned()] };
         let table = TableAudit {
             table: "trees".to_owned(),
             started: 0,
             ended: Some(1),
             full: true,
             repairs: true,
+            rebuild: true,
             items: 2,
             documents: 2,
             busy: 0,

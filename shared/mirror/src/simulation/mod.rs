@@ -1,6 +1,7 @@
 //! The simulator. It runs the functions that Lambda calls in a world whose faults are drawn from a seed. The world has
 //! its own table, stream and index, and uses the real fold, settle and classify.
 
+mod audit_outages;
 mod audits;
 mod choices;
 mod contract;

@@ -9,9 +9,10 @@ use std::time::Duration;
 use futures::task::noop_waker_ref;
 
 use super::rebuilds::{found, names, order, phases, raised};
+use super::scenarios::key;
 use super::toy::LabelledLeaves;
 use super::world::{Call, Fate, Kind, Shared};
-use crate::generation::{Generation, Generations, Phase};
+use crate::generation::{Generation, Generations, Phase, index_name};
 use crate::ports::Fault;
 use crate::rebuild::{Goal, PATIENCE, Progress, Rebuild, rebuild};
 
@@ -23,8 +24,20 @@ fn carry_out_during(
     is_lost: impl Fn(i64, Call) -> bool,
     on_retry: impl Fn(usize) + Sync,
 ) -> (Result<Generations, Fault>, Vec<(String, Duration)>) {
+    carry_out_with(shared, order, is_lost, |_| (), on_retry)
+}
+
+/// As above. `on_step` is called after each step.
+fn carry_out_with(
+    shared: &Shared,
+    order: Rebuild,
+    is_lost: impl Fn(i64, Call) -> bool,
+    on_step: impl Fn(&Progress) + Sync,
+    on_retry: impl Fn(usize) + Sync,
+) -> (Result<Generations, Fault>, Vec<(String, Duration)>) {
     let retries = Mutex::new(Vec::new());
     let note = |step| {
+        on_step(&step);
         if let Progress::Retrying { reason, left } = step {
             let mut retries = retries.lock().unwrap();
             retries.push((reason, left));
@@ -114,6 +127,28 @@ fn step_fails_when_the_patience_is_exhausted() {
     // The next command is patient again.
     let start = shared.world().now;
     carry_out_during(&shared, order, |now, _| now < start + HOUR, |_| ()).0.unwrap();
+}
+
+#[test]
+fn index_that_takes_no_writes_during_the_repairs_of_an_audit_serves_after_the_outage() {
+    const MINUTE: i64 = 60_000_000;
+    let shared = raised();
+    let order = Rebuild { patience: PATIENCE, audit: Some(Duration::from_secs(1)), ..order(Goal::Serve) };
+    let outage = Mutex::new(None);
+    let on_step = |step: &Progress| {
+        let mut outage = outage.lock().unwrap();
+        if *step == Progress::Filled && outage.is_none() {
+            let now = shared.world().now;
+            *outage = Some(now..now + 30 * MINUTE);
+            shared.world().search.set(&index_name("toy", 2), &key("a").document_id(), None);
+        }
+    };
+    let is_lost = |now, call| call == Call::Bulk && outage.lock().unwrap().as_ref().is_some_and(|it| it.contains(&now));
+    let (ended, retries) = carry_out_with(&shared, order, is_lost, on_step, |_| ());
+    ended.unwrap();
+    assert_eq!((phases(&shared), found(&shared)), (vec![(1, "kept"), (2, "serving")], names(true)));
+    let (reason, _) = &retries[0];
+    assert!(reason.contains("toy-000002 could not be repaired") && reason.contains("the request was lost"), "{reason}");
 }
 
 /// The tables respond, and only writes to the index do not.

@@ -1,15 +1,18 @@
-//! Shapes that take long to read. What is written before the time is up counts, in each delivery and in each page.
+//! Shapes that take long to read, and bulk requests that take long. What is written before the time is up counts, in each delivery and in each page.
 
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Mutex;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
+
+use futures::task::noop_waker_ref;
 
 use super::executor::{TABLES, drive};
 use super::scenarios::{codes, key, leaf, poison, put, serving, visible};
 use super::toy::{Areas, LabelledLeaves};
 use super::versions::raised;
-use super::world::Shared;
+use super::world::{Call, Fate, Kind, Shared};
 use crate::document::ShapeSource;
 use crate::documents::{DetailLevel, Shape, ShapeUnavailable, Shapes};
 use crate::fill::{Share, scan_tables};
@@ -141,6 +144,40 @@ fn batch_that_takes_longer_than_an_invocation_is_handled_in_parts() {
     put_areas(&shared, 1000);
     assert!((2..5).contains(&deliveries(&shared)));
     assert_eq!(visible(&shared).len(), 1000);
+}
+
+#[test]
+fn batch_whose_bulk_requests_take_long_is_handled_in_parts() {
+    let shared = serving();
+    let name = "x".repeat(2_500);
+    (0..1000).for_each(|tree| put(&shared, &format!("{tree:03}"), Some(leaf(&name, 10))));
+    let (end, mut from, mut deliveries) = (shared.world_len(), 0, 0);
+    while from < end {
+        let payload = shared.world().event(from, end);
+        let ports = Slowly::invocation(&shared);
+        let processed = drive_slowly(&shared, process_batch(&ports, &LabelledLeaves, &TABLES, &payload));
+        let reported = processed.unwrap().ledger.reported;
+        assert!(end - reported > from, "a delivery has handled no record from {from} on");
+        (from, deliveries) = (end - reported, deliveries + 1);
+    }
+    assert!((2..5).contains(&deliveries), "{deliveries}");
+    assert_eq!(visible(&shared).len(), 1000);
+}
+
+/// Runs a future to its end in a world in which each bulk request takes 31 s.
+fn drive_slowly<T>(shared: &Shared, future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(done) = future.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+            return done;
+        }
+        let mut world = shared.world();
+        let place = world.requests.iter().position(|request| request.kind != Kind::Expired).unwrap();
+        if world.requests[place].call == Call::Bulk {
+            world.now += 31_000_000;
+        }
+        world.carry(place, Fate::Answered);
+    }
 }
 
 #[test]
