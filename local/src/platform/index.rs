@@ -58,7 +58,7 @@ pub(super) async fn bring_up(
     let generations = mirror::generations(served.system, engines).await.map_err(|fault| failed(fault.to_string()))?;
     if let Some(generations) = generations {
         let raised = is_raised(served, &generations, rebuilds);
-        let kept = kept && serves(engines, &generations).await;
+        let kept = kept && serves(engines, &generations).await.map_err(failed)?;
         if raised || !kept {
             mirror::abandon_indexes(served.system, engines).await.map_err(|fault| failed(fault.to_string()))?;
         }
@@ -111,17 +111,20 @@ fn is_raised(served: &Served, generations: &Generations, rebuilds: bool) -> bool
 }
 
 /// Whether every written index exists, and the readers' alias is right. The engine's folder may have been deleted, or the
-/// alias changed by others.
-async fn serves(engines: &Engines, generations: &Generations) -> bool {
-    let Ok(search) = engines.search() else { return false };
+/// alias changed by others. Fails if that cannot be known now, since creating indexes again takes long and ends the
+/// rebuild that an operator has begun.
+async fn serves(engines: &Engines, generations: &Generations) -> Result<bool, String> {
+    let search = engines.search().map_err(|error| error.to_string())?;
     for generation in &generations.written {
         let index = [generation.index.as_str()];
         let there = search.indices().exists(IndicesExistsParts::Index(&index)).send().await;
-        if !there.is_ok_and(|response| response.status_code().is_success()) {
-            return false;
+        match there.map_err(|error| error.to_string())?.status_code().as_u16() {
+            200 => {}
+            404 => return Ok(false),
+            status => return Err(format!("OpenSearch answered {status} when asked for {}", generation.index)),
         }
     }
-    mirror::is_readers_alias_right(generations, engines).await.is_ok_and(|is_right| is_right)
+    mirror::is_readers_alias_right(generations, engines).await.map_err(|fault| fault.to_string())
 }
 
 /// Refreshes the index of a system.
