@@ -196,7 +196,8 @@ async fn unreachable_engine_at_start_does_not_block_events() {
         let mut function = Function::start("parks", "listJobs", &environment).await;
         let begun = Instant::now();
         function.ready().await;
-        assert!(begun.elapsed() < Duration::from_secs(6), "{dead}: {:?}", begun.elapsed());
+        // Lambda ends a start that takes longer.
+        assert!(begun.elapsed() < Duration::from_secs(10), "{dead}: {:?}", begun.elapsed());
         let answer = function.invoke(request("/parks/jobs"), "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700").await;
         assert_eq!(answer["statusCode"], 401, "{dead}: {answer}");
     }

@@ -74,33 +74,38 @@ async fn no_request_breaks_the_platform_or_its_description() {
             admin.call(Method::POST, &format!("/parks/{deleted}/restore")).await;
         }
     };
-    requests_to_each_operation(&cairn, "parks", &admin, each, restore).await;
+    requests_to_each_operation(&cairn, "parks", &[admin.clone()], each, |_, _| None, restore).await;
 }
 
-/// Sends this number of random requests to each operation of a system, most of them as this user. Before those of an
-/// operation it restores the items that the examples name, since a preceding request may have deleted them.
+/// Sends this number of random requests to each operation of a system, most of them as these users. `existing` returns
+/// the path of an operation with the ids of items that exist, if the examples name none. Before the requests to an
+/// operation it restores the items, since a preceding request may have deleted them.
 pub async fn requests_to_each_operation(
     cairn: &Cairn,
     system: &str,
-    user: &User,
+    users: &[User],
     each: usize,
+    existing: impl Fn(&Method, &str) -> Option<String>,
     restore: impl AsyncFn(),
 ) {
-    let users = [user.clone(), cairn.visitor(), cairn.user("a stranger", "Bearer nonsense")];
-    let description = users[1].get(&format!("/{system}/openapi.json")).await.is(200).body.clone();
+    let users = [users, &[cairn.visitor(), cairn.user("a stranger", "Bearer nonsense")]].concat();
+    let visitor = cairn.visitor();
+    let description = visitor.get(&format!("/{system}/openapi.json")).await.is(200).body.clone();
     let mut generator = Generator::new(seed::random("generated"), &description);
     let mut taken = 0;
     let operations = operations(&description);
     for operation in &operations {
         restore().await;
-        let requests: Vec<Generated> = (0..each).map(|_| operation.request(&mut generator)).collect();
+        let existing = existing(&operation.method, &operation.template);
+        let request = |_| operation.request(&mut generator, existing.as_deref(), users.len());
+        let requests: Vec<Generated> = (0..each).map(request).collect();
         let sent = futures::stream::iter(requests).map(|request| send(request, &users));
         let statuses: Vec<u16> = sent.buffer_unordered(AT_ONCE).collect().await;
         taken += statuses.iter().filter(|status| **status < 400).count();
     }
     // Some requests must pass the validation, since otherwise the test would show little.
     assert!(taken > operations.len() * each / 10, "{taken} of {}", operations.len() * each);
-    users[1].get(&format!("/{system}/health")).await.is(200);
+    visitor.get(&format!("/{system}/health")).await.is(200);
 }
 
 async fn send(request: Generated, users: &[User]) -> u16 {
@@ -149,8 +154,9 @@ fn body(description: &Value) -> impl Fn((&String, &Value)) -> (String, Value, Va
 }
 
 impl Operation {
-    fn request(&self, generator: &mut Generator<'_>) -> Generated {
-        let mut path = self.template.clone();
+    /// Returns a random request of one of so many users, of whom the last two are a visitor and a stranger.
+    fn request(&self, generator: &mut Generator<'_>, existing: Option<&str>, users: usize) -> Generated {
+        let mut path = existing.filter(|_| !generator.once_in(10)).unwrap_or(&self.template).to_owned();
         let mut query = Vec::new();
         let mut headers = Vec::new();
         for parameter in &self.parameters {
@@ -178,7 +184,10 @@ impl Operation {
             headers
                 .push(("accept".to_owned(), generator.pick(&["application/geo+json", "text/html", "*/*"]).to_owned()));
         }
-        let user = generator.pick(&[0, 0, 0, 0, 0, 1, 2]);
+        let user = match generator.random.usize(..7) {
+            from_the_last @ 0..2 => users - 1 - from_the_last,
+            _ => generator.random.usize(..users - 2),
+        };
         while path.len() + query.iter().map(|parameter| parameter.len() + 1).sum::<usize>() > LONGEST_URL {
             // A long value in the path leaves no room for it.
             query.pop().expect("a path is shorter");

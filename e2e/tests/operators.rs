@@ -9,7 +9,6 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use local::systems;
 use reqwest::Method;
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
 use crate::harness::proxy::Proxy;
 use crate::harness::table::text;
@@ -390,7 +389,7 @@ async fn rebuild_command_tries_again_while_search_is_down_and_says_so() {
 
     proxy.move_to("http://127.0.0.1:1".to_owned());
     let outage = async {
-        sleep(Duration::from_secs(2)).await;
+        proxy.fails().await;
         proxy.move_to(engine);
     };
     let (finished, ()) = tokio::join!(cairn.command(&["rebuild", "finish", "parks"]), outage);

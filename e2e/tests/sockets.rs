@@ -183,16 +183,18 @@ async fn idle_connection_is_closed() {
 }
 
 async fn frames_keep_a_connection_open() {
-    let idle_timeout = Duration::from_secs(2);
+    // A busy machine delays frames by seconds.
+    let idle_timeout = Duration::from_secs(4);
     let cairn = with_limits(local::socket::Settings { idle_timeout, ..Default::default() }).await;
     let (mut socket, id) = open_with_id(&cairn).await;
     let started = Instant::now();
     let user = cairn.visitor();
     // Frames of either direction count.
-    while started.elapsed() < idle_timeout * 2 {
-        assert_eq!(socket.next_within(idle_timeout / 8).await, None);
+    let pause = Duration::from_millis(250);
+    while started.elapsed() < idle_timeout * 3 / 2 {
+        assert_eq!(socket.next_within(pause).await, None);
         socket.ping().await;
-        assert_eq!(socket.next_within(idle_timeout / 8).await, None);
+        assert_eq!(socket.next_within(pause).await, None);
         assert_eq!(post(&user, &id, "a").await, "Sent");
         assert_eq!(socket.next().await, json!({ "text": "a" }));
     }
@@ -311,7 +313,7 @@ async fn second_reader_gets_every_record_once() {
     }
     cairn.caught_up().await;
     assert_eq!(seen(&user, "SHIP#aurora").await, 3);
-    for number in [0, 74, 149] {
+    for number in 0..150 {
         assert_eq!(seen(&user, &format!("SHIP#{number}")).await, 1);
     }
     // It reads the tables that are not mirrored, too.

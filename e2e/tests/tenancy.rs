@@ -13,6 +13,7 @@ mod of_parks;
 mod of_shelf;
 mod of_tracker;
 mod operations;
+mod random;
 mod replays;
 mod searches;
 mod stage;
@@ -50,7 +51,13 @@ pub fn tests() -> Vec<Test> {
             }),
         ];
         let is_long = operations::names(served).len() > ORDINARY;
-        of_parts.chain(of_whole).map(move |test| if is_long { test.long() } else { test })
+        let of_both = of_parts.chain(of_whole).map(move |test| if is_long { test.long() } else { test });
+        let name = named(served, "answers_no_random_request_5xx");
+        // Those of the other systems are among the tests of `generated` and `chat_generated`.
+        let random = (!["parks", "chat"].contains(&served.system.name)).then(|| {
+            Test::new(name, move || async move { random::requests_to_each_operation(&of(served).await).await }).long()
+        });
+        of_both.chain(random)
     });
     of_all.into_iter().chain(of_each).collect()
 }

@@ -22,6 +22,7 @@ tests! { invitations:
     spellings_of_one_address_are_one_invitation,
     declined_or_revoked_invitation_cannot_be_accepted,
     removed_member_cannot_accept_an_older_invitation,
+    removal_outlives_each_older_invitation,
     settled_invitations_show_nothing_of_the_agency,
     invitation_of_a_member_s_address_is_refused,
     former_address_of_a_member_can_be_invited,
@@ -323,6 +324,20 @@ async fn removed_member_cannot_accept_an_older_invitation() {
     stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
     assert_eq!(eve.get(MINE).await.is(200).each("status"), ["pending"]);
     assert_eq!(eve.post(ACCEPT, json!({})).await.is(201)["role"], "member");
+    stage.adds_up().await;
+}
+
+async fn removal_outlives_each_older_invitation() {
+    let stage = Stage::new().await;
+    stage.ann.post(INVITATIONS, json!({ "address": "eve@example.org", "days": 90 })).await.is(201);
+    stage.ann.post("/agencies/n/members", json!({ "idpid": "idp:eve" })).await.is(201);
+    stage.ann.delete("/agencies/n/members/idp:eve").await.is(204);
+    stage.cairn.clock.advance(Duration::from_secs(89 * 24 * 3600 + 23 * 3600));
+    let ann = stage.cairn.person("ann", idp("ann")).await;
+    let open = ann.get(&format!("{INVITATIONS}/{}", hash("eve@example.org"))).await.is(200);
+    assert_eq!(open["status"], "pending");
+    let eve = stage.person("eve", Some("eve@example.org")).await;
+    eve.post(ACCEPT, json!({})).await.refused(409, "invitation-settled");
     stage.adds_up().await;
 }
 

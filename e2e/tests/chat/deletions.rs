@@ -48,7 +48,7 @@ struct Stage {
 
 impl Stage {
     async fn new(without: &[&'static str]) -> Self {
-        let limits = vec![("communities", 1000), ("requests", 1000)];
+        let limits = vec![("communities", 1000), ("groupChats", 1000), ("requests", 1000)];
         let chat = Chat::with(Setup { limits, without: without.to_vec(), ..Setup::of("chat") }).await;
         Self { chat }
     }

@@ -16,7 +16,7 @@ use super::follower::open;
 use super::pictures::{objects, png, served, upload};
 use super::reports::{Place, place};
 use super::stage::{Chat, Member, id};
-use crate::harness::stopper::{Met, Stopper, WRITES};
+use crate::harness::stopper::{Met, Stopper, TRANSACTIONS, WRITES};
 use crate::harness::{Setup, User, sized};
 use crate::tests;
 
@@ -27,6 +27,8 @@ tests! { chat_erasure:
     group_chat_is_deleted_after_its_member,
     founder_and_owner_cannot_be_deleted,
     deletion_and_hand_over_at_once_leave_no_deleted_owner,
+    hand_over_is_refused_whose_new_owner_is_deleted_meanwhile,
+    deletion_is_refused_whose_user_becomes_a_founder_meanwhile,
     community_is_not_handed_over_to_a_deleted_member,
     deleted_user_is_refused_and_cannot_come_back,
     removed_picture_is_gone,
@@ -254,10 +256,10 @@ async fn founder_and_owner_cannot_be_deleted() {
     }
 }
 
-/// A community and a group chat of ann of which another person is a member, by their paths.
-async fn shared(chat: &Chat, other: &Member) -> [String; 2] {
-    let community = chat.ann.creates_community().await;
-    let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
+/// A community and a group chat of a person of which another is a member, by their paths.
+async fn shared(owner: &Member, other: &Member) -> [String; 2] {
+    let community = owner.creates_community().await;
+    let group = owner.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
     other.joins_community(&community).await.is(201);
     other.joins_group_chat(&group).await.is(201);
     [format!("/chat/communities/{community}"), format!("/chat/groupchats/{group}")]
@@ -266,7 +268,7 @@ async fn shared(chat: &Chat, other: &Member) -> [String; 2] {
 async fn group_chat_is_deleted_after_its_member() {
     let chat = Chat::with(Setup { without: vec![RUN_JOB, RUN_JOBS], ..Setup::of("chat") }).await;
     let eve = chat.member("eve").await;
-    let [community, group] = shared(&chat, &eve).await;
+    let [community, group] = shared(&chat.ann, &eve).await;
     let deletion = chat.ann.user.delete(&group).await.is(202);
     eve.user.delete(&format!("{community}/members/me")).await.is(204);
     let erasure = eve.user.call(Method::DELETE, "/chat/me").await.is(202);
@@ -278,10 +280,11 @@ async fn group_chat_is_deleted_after_its_member() {
 }
 
 async fn deletion_and_hand_over_at_once_leave_no_deleted_owner() {
-    let chat = Chat::with(Setup { limits: vec![("communities", 1000)], ..Setup::of("chat") }).await;
+    let chat =
+        Chat::with(Setup { limits: vec![("communities", 1000), ("groupChats", 1000)], ..Setup::of("chat") }).await;
     for round in 0..sized(4, 100) {
         let dan = chat.member(Box::leak(format!("dan{round}").into_boxed_str())).await;
-        let [community, group] = shared(&chat, &dan).await;
+        let [community, group] = shared(&chat.ann, &dan).await;
         let (deletion, founder, owner) = tokio::join!(
             dan.user.delete("/chat/me").into_future(),
             chat.ann.user.patch(&community, json!({ "founderId": dan.id })).into_future(),
@@ -295,9 +298,33 @@ async fn deletion_and_hand_over_at_once_leave_no_deleted_owner() {
     }
 }
 
+async fn hand_over_is_refused_whose_new_owner_is_deleted_meanwhile() {
+    let chat = Chat::new().await;
+    let [community, group] = shared(&chat.ann, &chat.bob).await;
+    let mut held = Vec::new();
+    for (path, member) in [(&community, "founderId"), (&group, "ownerId")] {
+        held.push(chat.held(TRANSACTIONS, Method::PATCH, path, Some(json!({ member: chat.bob.id }))).await);
+    }
+    chat.bob.user.delete("/chat/me").await.is(202);
+    for (stopper, hand_over) in held {
+        stopper.resume();
+        assert_eq!(hand_over.await.unwrap(), 422);
+    }
+}
+
+async fn deletion_is_refused_whose_user_becomes_a_founder_meanwhile() {
+    let chat = Chat::new().await;
+    let [community, _] = shared(&chat.bob, &chat.ann).await;
+    let (stopper, deletion) = chat.held(TRANSACTIONS, Method::DELETE, "/chat/me", None).await;
+    chat.bob.user.patch(&community, json!({ "founderId": chat.ann.id })).await.is(200);
+    stopper.resume();
+    assert_eq!(deletion.await.unwrap(), 409);
+    chat.ann.user.get("/chat/me").await.is(200);
+}
+
 async fn community_is_not_handed_over_to_a_deleted_member() {
     let chat = Chat::new().await;
-    let [community, group] = shared(&chat, &chat.bob).await;
+    let [community, group] = shared(&chat.ann, &chat.bob).await;
     // The job that makes the deleted user leave has not begun.
     let table = chat.cairn.table_of(&schema::USERS);
     let key = format!("USER#{}", chat.bob.id);

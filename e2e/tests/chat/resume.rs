@@ -6,6 +6,8 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use chat::keys::{FeedEntryKey, FeedHeadKey};
+use chat::live::feed::Feed;
 use chat::names::GroupChatId;
 use chat::schema::{GROUP_CHATS, LIVE};
 use local::source::given_up::GivenUp;
@@ -13,7 +15,7 @@ use local::source::stream::Stream;
 use local::source::{Function, Settings};
 use serde_json::{Value, json};
 use table::schema::failures_bucket;
-use table::{Config, Engines};
+use table::{Config, Engines, EntityKey, Number, item};
 use tokio::sync::watch;
 use web::App;
 
@@ -232,11 +234,12 @@ async fn conflicting_writers_leave_no_hole_in_a_feed() {
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
     let mut bob = Follower::new(&chat.bob, &[&feed]).await;
-    chat.cairn.conflicts(0.3);
+    let conflicts = chat.cairn.conflicts(0.3);
     for number in 0..10 {
         send(&chat.ann.user, &path, &number.to_string()).await;
     }
     bob.until(&feed, "message.created", 10).await;
+    assert!(conflicts.count() > 0);
 }
 
 async fn client_absent_for_49_hours_reloads_and_continues_from_the_head() {
@@ -276,14 +279,40 @@ async fn client_that_missed_more_than_1000_events_reloads() {
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let feed = format!("groupchat/{group}");
     let bob = Follower::new(&chat.bob, &[&feed]).await;
-    let head = bob.feed(&feed).last.unwrap();
+    let head = with_copies(&chat, Feed::GroupChat(group.parse().unwrap()), bob.feed(&feed).last.unwrap(), 1001).await;
     let mut socket = open(&chat.bob).await;
-    // A number from before, and one that was never given.
+    let subscribe = |after| json!({ "action": "subscribe", "id": "c1", "feeds": [{ "feed": feed, "after": after }] });
+    // One event too many, and a number that was never given.
     for after in [head - 1001, head + 1] {
-        let subscribe = json!({ "action": "subscribe", "id": "c1", "feeds": [{ "feed": feed, "after": after }] });
-        let resync = ask(&mut socket, subscribe).await;
+        let resync = ask(&mut socket, subscribe(after)).await;
         assert_eq!(resync, json!({ "type": "resync", "id": "c1", "feed": feed, "head": head }));
     }
+    socket.send(&subscribe(head - 1000)).await;
+    let mut replayed = Vec::new();
+    loop {
+        let frame = socket.next().await;
+        if frame["id"] == "c1" {
+            assert_eq!(frame, json!({ "type": "subscribed", "id": "c1", "feed": feed, "head": head }));
+            break;
+        }
+        assert_eq!((&frame["feed"], &frame["replay"]), (&json!(feed), &json!(true)));
+        replayed.extend(frame["events"].as_array().unwrap().iter().map(|event| event["n"].as_u64().unwrap()));
+    }
+    assert_eq!(replayed, (head - 999..=head).collect::<Vec<_>>());
+}
+
+/// Puts copies of the last event of a feed after it. Returns the new head.
+async fn with_copies(chat: &Chat, feed: Feed, head: u64, copies: u64) -> u64 {
+    let table = chat.cairn.table_of(&LIVE);
+    let key_of = |number| item::key_item(&LIVE, &FeedEntryKey { feed, number: Number(number) }.key());
+    let event = table.present(&key_of(head)).await;
+    let copy = |number| event.clone().into_iter().chain(key_of(number)).collect();
+    let new_head = head + copies;
+    table.put_all((head + 1..=new_head).map(copy).collect()).await;
+    let mut moved = table.present(&item::key_item(&LIVE, &FeedHeadKey { feed }.key())).await;
+    moved.insert("N".to_owned(), item::number(new_head));
+    table.put(moved).await;
+    new_head
 }
 
 async fn lost_head_never_repeats_a_number() {
@@ -295,7 +324,7 @@ async fn lost_head_never_repeats_a_number() {
     bob.until(&feed, "message.created", 1).await;
     let last = bob.feed(&feed).last.unwrap();
     let group: GroupChatId = group.parse().unwrap();
-    let head = format!("HEAD#{}", ::chat::live::feed::Feed::GroupChat(group));
+    let head = format!("HEAD#{}", Feed::GroupChat(group));
     chat.cairn.table_of(&LIVE).delete(&head, &head).await;
     send(&chat.ann.user, &path, "two").await;
     let frame = frame_of(&mut bob.socket, |frame| frame["type"] == "events" && frame["feed"] == feed).await;

@@ -8,6 +8,7 @@ use chat::schema::{IDENTITY, NOTIFICATIONS};
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde_json::{Value, json};
+use table::config::SECRET_LIFETIME;
 use web::issuer::{PERIOD, signing_key};
 use web::token::{Claims, SigningKey};
 
@@ -21,6 +22,7 @@ tests! { chat_sessions:
     forged_tokens_are_refused,
     #[long] token_of_each_operation_is_verified_by_the_own_issuer,
     keys_change_without_a_deployment,
+    new_secret_ends_all_sessions_within_five_minutes,
     unknown_login_and_wrong_password_are_answered_alike_after_one_hash_each,
     #[long] tenth_failure_for_a_login_from_a_network_blocks_it_there,
     #[long] fiftieth_failure_for_a_login_blocks_it_everywhere,
@@ -156,6 +158,20 @@ async fn keys_change_without_a_deployment() {
     cairn.clock.advance(Duration::from_secs(24 * 3600));
     assert_eq!(ids().await, [both[1].clone()]);
     refresh(&cairn, &before.refresh_token).await.is(200);
+}
+
+async fn new_secret_ends_all_sessions_within_five_minutes() {
+    let cairn = platform_without_stream_readers().await;
+    let (ann, bob) = (register(&cairn, "ann").await, register(&cairn, "bob").await);
+    cairn.put_secret(IDENTITY, "moss on other stones, by the river");
+    cairn.clock.advance(SECRET_LIFETIME);
+    for old in [&ann, &bob] {
+        old.user.get("/chat/me").await.refused(401, "not-signed-in");
+        refresh(&cairn, &old.refresh_token).await.refused(401, "session-ended");
+    }
+    let new = log_in(&cairn, "ann").await;
+    assert_eq!(new.id, ann.id);
+    refresh(&cairn, &new.refresh_token).await.is(200);
 }
 
 async fn unknown_login_and_wrong_password_are_answered_alike_after_one_hash_each() {

@@ -21,7 +21,7 @@ use tokio::sync::RwLock;
 use tokio::task::JoinHandle;
 use web::token::{Claims, SigningKey};
 
-use super::conflicts::Conflicts;
+use super::conflicts::Ongoing;
 use super::counted_clients::CountedClients;
 use super::description::Description;
 use super::relay::HTTP;
@@ -193,8 +193,16 @@ impl Cairn {
 
     /// Returns the value of a system's secret.
     pub fn secret(&self, name: &str) -> Secret {
-        let file = self.state().join("secrets").join(self.engines().config.secret(name));
-        Secret::new(std::fs::read_to_string(file).unwrap())
+        Secret::new(std::fs::read_to_string(self.secret_file(name)).unwrap())
+    }
+
+    /// Gives a system's secret a new value. Functions read it once the value that they know is older than its lifetime.
+    pub fn put_secret(&self, name: &str, value: &str) {
+        std::fs::write(self.secret_file(name), value).unwrap();
+    }
+
+    fn secret_file(&self, name: &str) -> PathBuf {
+        self.state().join("secrets").join(self.engines().config.secret(name))
     }
 
     /// Creates a visible collection.
@@ -236,11 +244,9 @@ impl Cairn {
         &self.shared.engines
     }
 
-    /// Lets this share of the platform's later writes conflict with concurrent writes.
-    pub fn conflicts(&self, rate: f64) -> Arc<Conflicts> {
-        let conflicts = Arc::new(Conflicts::at(rate));
-        recorder::OF_THE_RUN.conflicts(self.engines(), Arc::clone(&conflicts));
-        conflicts
+    /// Lets this share of the platform's later writes conflict with concurrent writes, until the result is dropped.
+    pub fn conflicts(&self, rate: f64) -> Ongoing {
+        Ongoing::begin(self.engines(), rate)
     }
 
     /// Returns the table of parks, for direct access.

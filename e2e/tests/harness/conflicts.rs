@@ -1,13 +1,23 @@
 //! Transaction conflicts, which local engines do not have by themselves. DynamoDB refuses a write that conflicts with a
 //! concurrent write of the same item, and carries out none of it.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Response;
 use serde_json::{Value, json};
+use table::Engines;
+
+use super::recorder;
+
+/// Conflicts of a platform's later writes, until this is dropped.
+#[must_use = "the conflicts end when this is dropped"]
+pub struct Ongoing {
+    conflicts: Arc<Conflicts>,
+    engines: Arc<Engines>,
+}
 
 /// A filter that refuses a share of the writes and counts them.
 pub struct Conflicts {
@@ -16,6 +26,26 @@ pub struct Conflicts {
     always: Option<&'static str>,
     random: Mutex<fastrand::Rng>,
     refused: AtomicUsize,
+}
+
+impl Ongoing {
+    /// Refuses this share of the writes of these engines.
+    pub fn begin(engines: &Arc<Engines>, rate: f64) -> Self {
+        let conflicts = Arc::new(Conflicts::at(rate));
+        recorder::OF_THE_RUN.conflicts(engines, Arc::clone(&conflicts));
+        Self { conflicts, engines: Arc::clone(engines) }
+    }
+
+    /// Returns the number of writes that were refused.
+    pub fn count(&self) -> usize {
+        self.conflicts.count()
+    }
+}
+
+impl Drop for Ongoing {
+    fn drop(&mut self) {
+        recorder::OF_THE_RUN.end_conflicts(&self.engines);
+    }
 }
 
 impl Conflicts {

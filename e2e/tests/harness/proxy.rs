@@ -57,6 +57,8 @@ struct Shared {
     /// Whether every request must wait, and the request from which on they must.
     closed: watch::Sender<bool>,
     closes_at: Mutex<Option<Box<IsRequest>>>,
+    /// Notified when the search engine does not respond to a request.
+    fails: Notify,
 }
 
 /// Whether a request is the one that is meant, by its method and path, such as `POST /shelf/_search`.
@@ -75,6 +77,7 @@ impl Proxy {
             holds: Notify::new(),
             closed: watch::Sender::new(false),
             closes_at: Mutex::default(),
+            fails: Notify::new(),
         });
         let serving = Arc::clone(&shared);
         let server = Server::start(move |request| answer(Arc::clone(&serving), request)).await;
@@ -84,6 +87,11 @@ impl Proxy {
     /// Replaces the search engine.
     pub fn move_to(&self, target: String) {
         *self.shared.target.lock().unwrap() = target;
+    }
+
+    /// Waits until the search engine does not respond to a request.
+    pub async fn fails(&self) {
+        timeout(Duration::from_secs(60), self.shared.fails.notified()).await.expect("each request has a response");
     }
 
     /// Sets the faults of the next bulk requests, one each.
@@ -304,7 +312,10 @@ impl Shared {
                 call = call.header(name, value);
             }
         }
-        let answer = call.send().await.map_err(|_| Lost)?;
+        let answer = call.send().await.map_err(|_| {
+            self.fails.notify_one();
+            Lost
+        })?;
         let status = answer.status().as_u16();
         Ok((status, answer.bytes().await.map_err(|_| Lost)?))
     }

@@ -97,9 +97,14 @@ impl Recorder {
         self.conflicts.lock().unwrap().insert(engines.config.prefix.clone(), conflicts);
     }
 
+    /// Ends the conflicts of these engines' writes.
+    pub fn end_conflicts(&self, engines: &Engines) {
+        self.conflicts.lock().unwrap().remove(&engines.config.prefix);
+    }
+
     /// Removes the relays of these engines.
     pub fn stop(&self, engines: &Engines) {
-        self.conflicts.lock().unwrap().remove(&engines.config.prefix);
+        self.end_conflicts(engines);
         self.relays.lock().unwrap().remove(&engines.config.prefix);
     }
 

@@ -28,7 +28,7 @@ use super::password_hashes;
 use super::process::build_time;
 use super::recorder;
 use super::seed;
-use super::tier::{Tier, sized};
+use super::tier::{self, Tier, sized};
 use super::warnings;
 
 /// One test.
@@ -113,10 +113,15 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
         println!("Random tests repeat with CAIRN_SEED={}.", seed::of_the_run());
     }
     let differences = Differences::read();
-    let unknown = differences.unknown(&tests);
-    let mut trials = vec![Trial::test("differences::each_row_names_an_existing_test", move || {
-        if unknown.is_empty() { Ok(()) } else { Err(format!("no test has these names: {unknown:?}").into()) }
-    })];
+    let (unknown, empty) = (differences.unknown(&tests), tier::themes_without_tests(&tests));
+    let mut trials = vec![
+        Trial::test("differences::each_row_names_an_existing_test", move || {
+            if unknown.is_empty() { Ok(()) } else { Err(format!("no test has these names: {unknown:?}").into()) }
+        }),
+        Trial::test("differences::each_theme_of_the_engines_has_a_test", move || {
+            if empty.is_empty() { Ok(()) } else { Err(format!("no test has these themes: {empty:?}").into()) }
+        }),
+    ];
     let tier = Tier::of_the_run();
     let is_filtered = arguments.filter.is_some();
     let mut left_out = 0_usize;

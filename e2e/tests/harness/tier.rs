@@ -19,30 +19,37 @@ pub enum Tier {
 }
 
 /// Themes with behaviour that may differ between DynamoDB engines: conditions, transactions, pages and streams.
-const DYNAMODB: [&str; 12] = [
+const DYNAMODB: [&str; 17] = [
     "contract",
     "costs",
     "agency_costs",
     "tracker_costs",
     "archive_costs",
+    "chat_costs",
     "shelf_costs",
     "agency_races",
     "archive_races",
+    "change_events",
+    "chat_private_chats",
+    "chat_reactions",
     "idempotency",
     "mirror",
     "pages",
+    "tracker_changes",
     "tracker_concurrent",
 ];
 
 /// Themes with behaviour that may differ between search engines: shapes, words, orders and versions of documents.
-const SEARCH: [&str; 13] = [
+const SEARCH: [&str; 15] = [
     "contract",
     "agency_search",
     "archive_people",
     "archive_places",
     "archive_search",
+    "chat_search",
     "geometry",
     "mirror",
+    "open_days",
     "places",
     "search",
     "shelf",
@@ -67,7 +74,7 @@ impl Tier {
 
     /// Whether the test is part of a run of this tier on these engines.
     pub fn has(self, set: Set, test: &Test) -> bool {
-        let theme = test.name.split("::").next().unwrap_or_default();
+        let theme = theme(test);
         match self {
             Self::Ordinary => !test.long,
             Self::Complete | Self::Nightly => true,
@@ -78,6 +85,16 @@ impl Tier {
             },
         }
     }
+}
+
+/// Returns the themes of the tier `engines` that have no test.
+pub fn themes_without_tests(tests: &[Test]) -> Vec<&'static str> {
+    let themes = DYNAMODB.into_iter().chain(SEARCH);
+    themes.filter(|listed| tests.iter().all(|test| theme(test) != *listed)).collect()
+}
+
+fn theme(test: &Test) -> &str {
+    test.name.split("::").next().unwrap_or_default()
 }
 
 /// Returns the size of a test: the second in the nightly tier, otherwise the first.

@@ -1,18 +1,25 @@
-//! A listener that gives every request the same answer, for answers that no engine in process gives.
+//! A listener with fixed answers, for answers that no engine in process gives.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// Returns the endpoint and the requests that it receives.
+/// Gives every request the same answer. Returns the endpoint and the requests that it receives.
 pub async fn answering(status: u16, body: &str) -> (String, UnboundedReceiver<String>) {
+    answering_in_turn(&[(status, body)]).await
+}
+
+/// Gives each request the next of these answers, and the last one from then on. Returns the endpoint and the requests
+/// that it receives.
+pub async fn answering_in_turn(answers: &[(u16, &str)]) -> (String, UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+    let mut answers: Vec<String> = answers.iter().rev().map(|(status, body)| answer(*status, body)).collect();
     let (asked, requests) = unbounded_channel();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let request = request(&mut stream).await;
+            let answer = if answers.len() > 1 { answers.pop().unwrap() } else { answers[0].clone() };
             stream.write_all(answer.as_bytes()).await.unwrap();
             if asked.send(request).is_err() {
                 return;
@@ -20,6 +27,10 @@ pub async fn answering(status: u16, body: &str) -> (String, UnboundedReceiver<St
         }
     });
     (endpoint, requests)
+}
+
+fn answer(status: u16, body: &str) -> String {
+    format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
 }
 
 async fn request(stream: &mut TcpStream) -> String {

@@ -6,7 +6,7 @@ use table::access::OnSecret;
 use table::config::SECRET_LIFETIME;
 use table::{Access, AccessPattern, Call, Clock, Config, Engines, Error, Secret, Trace};
 
-use crate::canned::answering;
+use crate::canned::{answering, answering_in_turn};
 use crate::shop::{calls, engines};
 
 static SIGN: AccessPattern = AccessPattern::new("sign", &[OnSecret("shop-signing").read()]);
@@ -36,6 +36,19 @@ async fn secret_is_read_once_by_all_requests_and_again_after_its_lifetime() {
     assert!(requests.try_recv().is_ok());
     let performed = &again.performed()[0];
     assert_eq!((performed.call, performed.times), (Call::Secret { secret: "shop-signing" }, 2));
+}
+
+#[tokio::test]
+async fn new_value_takes_effect_after_the_lifetime() {
+    let values = [(200, r#"{"SecretString": "hush"}"#), (200, r#"{"SecretString": "hush again"}"#)];
+    let (endpoint, _requests) = answering_in_turn(&values).await;
+    let access = reaching(&endpoint);
+    let clock = &access.engines().clock;
+    let old = access.secret(&SIGN, "shop-signing").await.unwrap();
+    clock.advance(SECRET_LIFETIME - Duration::from_secs(2));
+    assert_eq!(access.secret(&SIGN, "shop-signing").await.unwrap(), old);
+    clock.advance(Duration::from_secs(2));
+    assert_eq!(*access.secret(&SIGN, "shop-signing").await.unwrap(), Secret::new("hush again"));
 }
 
 #[tokio::test]
