@@ -78,7 +78,7 @@ const choices = {
   }),
   CursorSecrets: parameter({
     type: 'String',
-    description: 'Secrets that sign cursors, with commas between; the first signs, all verify.',
+    description: 'Secrets that encrypt cursors, with commas between; the first encrypts, all decrypt.',
     noEcho: true,
     minLength: 32,
   }),

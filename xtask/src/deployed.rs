@@ -72,7 +72,7 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
 }
 
 /// The secret of the cursors of this run.
-const SECRET: &str = "a-secret-that-signs-cursors-of-nobody";
+const SECRET: &str = "a-secret-of-the-cursors-of-an-emulated-cloud";
 
 /// An emulated cloud and the tools that deploy to it.
 struct Cloud<'a> {

@@ -1,5 +1,5 @@
-//! Cursors: encrypted texts that say where a page ended, since its position has keys that the caller may not see. A cursor is
-//! valid only in this deployment, for the same caller, on the same route with the same parameters.
+//! Cursors: encrypted texts that say where a page ended, since its position has keys that the caller may not see. A
+//! cursor is valid only in this deployment, for the same caller, on the same route with the same parameters.
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use base64::Engine;
@@ -15,7 +15,8 @@ use crate::secret::Secret;
 pub enum CursorError {
     /// No secret of this deployment sealed the cursor for this binding. Answered with 400.
     #[error(
-        "the cursor is invalid here; it was altered, or it belongs to another route, other parameters or another caller"
+        "the cursor is invalid here; it was altered, or it belongs to another route, other parameters, another caller or \
+         another version of the API"
     )]
     Foreign,
     /// No secret is configured, or a position does not serialise.

@@ -49,7 +49,7 @@
 //! | write, alone or in a transaction | [`Action`], [`Changes`], [`Access::write`], [`Access::transact`] |
 //! | retry after a conflict | [`Backoff`] |
 //! | carry out a repeated request once | [`Access::transact_once`], [`Idempotency`] |
-//! | sign the cursor of a page | [`cursor`] |
+//! | encrypt the cursor of a page | [`cursor`] |
 //! | read and write objects in S3, search | [`Objects`], [`Access::search`] |
 //! | send a message to a queue | [`Queue`] |
 //! | put events on the account's event bus | [`Access::put_events`] |
