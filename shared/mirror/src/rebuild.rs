@@ -25,7 +25,7 @@ use crate::ports::{Fault, Index, Ports, State, Time};
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The time after which another fault counts as that of another outage.
-const OUTAGE_GAP: Duration = Duration::from_mins(10);
+const OUTAGE_GAP: Duration = Duration::from_mins(30);
 
 /// Carries out an order. Returns the config item after it.
 pub(crate) async fn rebuild_index(

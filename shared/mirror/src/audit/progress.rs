@@ -24,6 +24,9 @@ const SILENCE: Duration = Duration::from_mins(20);
 pub(super) struct AuditProgress {
     /// Microseconds since 1970-01-01T00:00:00Z.
     pub(super) started: i64,
+    /// When the first of several audits was started that were not finished and are started over.
+    #[serde(default)]
+    pub(super) first_started: Option<i64>,
     pub(super) repairs: bool,
     /// The only table that is compared.
     pub(super) only: Option<String>,
@@ -99,6 +102,11 @@ impl AuditProgress {
         let name = table.map_or(NO_TABLE, |table| table.name);
         let (started, full, repairs) = (self.started, self.only.is_none(), self.repairs);
         self.tables.entry(name.to_owned()).or_insert_with(|| TableAudit::new(name, started, full, repairs))
+    }
+
+    /// Returns since when an audit was started, and none was finished.
+    pub(super) fn first_started(&self) -> i64 {
+        self.first_started.unwrap_or(self.started)
     }
 
     /// Whether the audit is under way, or was until a short time ago.

@@ -95,7 +95,7 @@ impl LastAudit {
     fn overdue_given(&self, next: Option<&AuditProgress>, now_micros: i64) -> Option<Overdue> {
         let hours = |since: i64| (now_micros - since) / 3_600_000_000;
         let Some(ended) = self.ended else {
-            let begun = next.filter(|next| next.phase != AuditPhase::Finished)?.started;
+            let begun = next.filter(|next| next.phase != AuditPhase::Finished)?.first_started();
             return is_overdue(begun, now_micros).then(|| Overdue::NeverEnded { hours: hours(begun) });
         };
         let is_in_time = |next: &AuditProgress| next.is_under_way(now_micros) && !is_overdue(next.started, now_micros);
@@ -199,6 +199,7 @@ mod tests {
         let overdue = |last: LastAudit, started: i64, saved: i64, phase: AuditPhase| {
             let next = AuditProgress {
                 started: hours(started),
+                first_started: None,
                 repairs: true,
                 only: None,
                 phase,

@@ -150,6 +150,8 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         let only = only.map(|table| table.name.to_owned());
         let compared: Vec<String> = tables.iter().map(|table| table.name.to_owned()).collect();
         let SavedProgress { epoch, progress: saved } = notes.progress().await?;
+        let unfinished = saved.as_ref().filter(|progress| progress.phase != AuditPhase::Finished);
+        let first_started = unfinished.map_or(now, AuditProgress::first_started);
         let resumed = saved.filter(|progress| {
             let fits = progress.repairs == repairs && progress.only == only;
             // Positions of another release may be those of other tables.
@@ -169,6 +171,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             let tables = names.map(result).collect();
             let progress = AuditProgress {
                 started: now,
+                first_started: Some(first_started),
                 repairs,
                 only,
                 phase: AuditPhase::DigestItems { table: 0, segments: segments() },
@@ -455,7 +458,10 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
                     Verdict::Differs(_) if suspect.looks < MAX_LOOKS && !is_last_look => {
                         self.suspects.push_back(Suspect { look, since: now, looks: suspect.looks + 1, ..suspect });
                     }
-                    Verdict::Differs(_) | Verdict::Unknown => self.progress.result(table).busy += 1,
+                    Verdict::Differs(_) | Verdict::Unknown => match suspect.found {
+                        Some(kind) => self.progress.result(table).not_repaired(kind, None),
+                        None => self.progress.result(table).busy += 1,
+                    },
                 }
             }
             self.confirm(confirmed, side, is_last_look).await?;
@@ -479,7 +485,10 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             let (id, table) = (candidate.id(), candidate.table());
             tracing::warn!(generation, kind = kind.name(), id, "document differs from its item");
             self.progress.result(table).found(*kind, &id);
-            self.saved.result(table).found(*kind, &id);
+            // That of a rebuild may be repaired in vain many times before its index serves.
+            if !matches!(self.options.purpose, AuditPurpose::Rebuild) {
+                self.saved.result(table).found(*kind, &id);
+            }
         }
         let (suspects, differences): (Vec<_>, Vec<_>) = confirmed.into_iter().unzip();
         if !self.options.purpose.repairs() {
@@ -501,13 +510,17 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         for ((suspect, difference), end) in suspects.into_iter().zip(differences).zip(ends) {
             let present = if difference.kind.is_difference() { None } else { shapes.next() };
             let stays = present.is_some_and(|look| look.verdict == Verdict::Differs(difference.kind));
-            self.end_repair(suspect, &difference, if stays { RepairEnd::Impossible } else { end }, is_last_look)?;
+            let end = match end {
+                RepairEnd::Repaired if stays => RepairEnd::Impossible,
+                end => end,
+            };
+            self.end_repair(suspect, &difference, end, is_last_look)?;
         }
         Ok(())
     }
 
-    /// Counts a repair that has ended, or looks at its key again later. Fails if the repair of a rebuild has failed too
-    /// often, so that the rebuild waits: its index must not serve, and an outage ends.
+    /// Counts a repair that has ended, or looks at its key again later. Fails if the repair of a rebuild has failed: its
+    /// index must not serve, so the rebuild waits and resumes the audit.
     fn end_repair(
         &mut self,
         suspect: Suspect,
@@ -520,17 +533,15 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         match end {
             RepairEnd::Repaired => result.repaired(kind),
             RepairEnd::Impossible => result.not_repaired(kind, None),
+            RepairEnd::Failed { reason } if matches!(self.options.purpose, AuditPurpose::Rebuild) => {
+                let (index, id) = (&self.looker.generation.index, difference.candidate.id());
+                return Err(Fault::passing("mirror", format!("{id} of {index} could not be repaired: {reason}")));
+            }
             RepairEnd::Failed { .. } if suspect.looks < MAX_LOOKS && !is_last_look => {
                 let (since, looks) = (self.ports.time().micros(), suspect.looks + 1);
                 self.suspects.push_back(Suspect { since, looks, found: Some(kind), ..suspect });
             }
-            RepairEnd::Failed { reason } => match self.options.purpose {
-                AuditPurpose::Rebuild => {
-                    let (index, id) = (&self.looker.generation.index, difference.candidate.id());
-                    return Err(Fault::passing("mirror", format!("{id} of {index} could not be repaired: {reason}")));
-                }
-                _ => result.not_repaired(kind, Some(reason)),
-            },
+            RepairEnd::Failed { reason } => result.not_repaired(kind, Some(reason)),
         }
         Ok(())
     }

@@ -35,15 +35,21 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
             self.tally.bytes += bulk.lines.len();
             if let Err(bulk) = self.handle_reply(bulk, reply) {
                 // The engine accepts no requests now, so the request that is already built is retried with the rest.
-                let unsent = built.map(|built| self.handle_built(built).writes).unwrap_or_default();
+                let unsent = self.unsent(built);
                 self.retry_request(bulk.writes, unsent);
                 break;
             }
             if self.context.is_past(until) {
-                let unsent = built.take().map(|built| self.handle_built(built).writes).unwrap_or_default();
+                let unsent = self.unsent(built.take());
                 self.tasks.first_writes.extend(unsent);
             }
         }
+    }
+
+    /// Returns the writes of a request that is not sent. They are built again.
+    fn unsent(&mut self, built: Option<Built<'a>>) -> Vec<Write<'a>> {
+        let Some(built) = built else { return Vec::new() };
+        self.handle_built(Built { missing: 0, ..built }).writes
     }
 
     /// Puts the writes that come first before the others, in the order of the groups.

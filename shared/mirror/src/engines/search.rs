@@ -428,7 +428,7 @@ mod tests {
         let config = Config { credentials, ..Config::new("eu-west-1", &url) };
         let engines = Engines::new(config, Clock::system());
         let started = Instant::now();
-        let found = OpenSearchIndex::new(&engines).unwrap().names("loans", "loans-000001").await;
+        let found = OpenSearchIndex::new(&engines).unwrap().names("toys", "toys-000001").await;
         assert_eq!(found.unwrap_err().to_string(), "search: it does not respond (timed out)");
         assert_eq!(started.elapsed().as_secs(), STATE_TIMEOUT.as_secs());
     }
