@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use table::EntityKey;
 
 use super::stage::{Archive, listed};
-use crate::harness::sized;
 use crate::harness::table::stored;
+use crate::harness::{Answer, User, sized};
 use crate::tests;
 
 tests! { archive_lists:
@@ -47,6 +47,17 @@ async fn many_posts_are_listed_once_each_over_all_pages() {
     assert_eq!(ids.into_iter().collect::<BTreeSet<_>>().len(), count);
 }
 
+/// Walks a list whose pages end before their limit.
+async fn short_pages(user: &User, path: &str) -> Vec<Answer> {
+    let mut pages = vec![user.get(path).await.is(200)];
+    while let Some(cursor) = pages.last().and_then(Answer::next) {
+        let page = user.get(&format!("{path}&cursor={cursor}")).await.is(200);
+        pages.push(page);
+    }
+    assert!((2..=4).contains(&pages.len()), "{} pages", pages.len());
+    pages
+}
+
 /// In the response of a function each quote takes four bytes.
 async fn page_of_large_posts_fits_a_response() {
     let archive = Archive::new().await;
@@ -63,12 +74,9 @@ async fn page_of_large_posts_fits_a_response() {
     assert_eq!((ids.len(), rest.next()), (100, None));
     // The same posts as hits of a search.
     archive.cairn.caught_up().await;
-    let path = "/archive/search/posts?q=post&limit=100";
-    let first = archive.volunteer.get(path).await.is(200);
-    let rest = archive.volunteer.get(&format!("{path}&cursor={}", first.next().unwrap())).await.is(200);
-    let found = first.each("post").into_iter().chain(rest.each("post"));
-    let found: BTreeSet<&str> = found.filter_map(|post| post["id"].as_str()).collect();
-    assert_eq!((found, rest.next()), (ids, None));
+    let found = short_pages(&archive.volunteer, "/archive/search/posts?q=post&limit=100").await;
+    let found = found.iter().flat_map(|page| page.each("post"));
+    assert_eq!(found.filter_map(|post| post["id"].as_str()).collect::<BTreeSet<_>>(), ids);
 }
 
 async fn page_of_large_collections_of_a_category_fits_a_response() {
@@ -89,19 +97,14 @@ async fn page_of_large_collections_of_a_category_fits_a_response() {
         ]
     };
     archive.table().put_all((0..100).flat_map(large).collect()).await;
-    let path = format!("/archive/categories/{category}/collections?limit=100");
-    let first = archive.visitor.get(&path).await.is(200);
-    let rest = archive.visitor.get(&format!("{path}&cursor={}", first.next().unwrap())).await.is(200);
-    let ids: BTreeSet<&str> = first.each("id").into_iter().chain(rest.each("id")).filter_map(Value::as_str).collect();
-    assert_eq!((ids.len(), rest.next()), (100, None));
+    let pages = short_pages(&archive.visitor, &format!("/archive/categories/{category}/collections?limit=100")).await;
+    let ids: BTreeSet<&str> = pages.iter().flat_map(|page| page.each("id")).filter_map(Value::as_str).collect();
+    assert_eq!(ids.len(), 100);
     // The same collections as hits of a search.
     archive.cairn.caught_up().await;
-    let path = "/archive/search/catalog?q=llanfair&limit=100";
-    let first = archive.visitor.get(path).await.is(200);
-    let rest = archive.visitor.get(&format!("{path}&cursor={}", first.next().unwrap())).await.is(200);
-    let found = first.each("collection").into_iter().chain(rest.each("collection"));
-    let found: BTreeSet<&str> = found.filter_map(|collection| collection["id"].as_str()).collect();
-    assert_eq!((found, rest.next()), (ids, None));
+    let found = short_pages(&archive.visitor, "/archive/search/catalog?q=llanfair&limit=100").await;
+    let found = found.iter().flat_map(|page| page.each("collection"));
+    assert_eq!(found.filter_map(|collection| collection["id"].as_str()).collect::<BTreeSet<_>>(), ids);
 }
 
 async fn posts_of_a_collection_are_those_with_exactly_its_id() {

@@ -319,7 +319,8 @@ async fn household_that_corrections_make_too_large_is_refused() {
     upload(&archive.volunteer, &post, &format!("{short}{rows}")).await;
     let run = publish(&archive.volunteer, &post, json!({})).await;
     assert_eq!(run.text("status"), "failed", "{}", run.told());
-    assert_eq!(run["problems"][0]["code"], "household-too-large", "{}", run.told());
+    let problems = run["problems"].as_array().unwrap();
+    assert!(problems.iter().any(|problem| problem["code"] == "household-too-large"), "{}", run.told());
     let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip" })).await;
     assert_eq!(run.text("status"), "published", "{}", run.told());
     let records = run["totals"]["records"].as_u64().unwrap();

@@ -23,6 +23,7 @@ tests! { archive_records:
     unpublished_post_shows_no_records,
     record_of_a_later_run_answers_under_its_permanent_id_only,
     record_that_a_later_file_lacks_is_gone,
+    record_that_is_gone_is_none_for_the_public_unless_it_is_known_to_be_open,
     id_of_a_post_with_many_households_is_no_record,
     corrected_name_changes_the_household_and_the_relatives,
     correction_back_to_the_text_of_the_file_ends_it,
@@ -288,6 +289,24 @@ async fn record_that_a_later_file_lacks_is_gone() {
     register.put(&RecordAddressKey { record: record_id(5) }.key(), &address).await;
     let gone = register.archive.visitor.get(&path(5)).await.refused(410, "withdrawn");
     assert_eq!(gone.text("detail"), "A later file of its post does not have the record any more.");
+}
+
+async fn record_that_is_gone_is_none_for_the_public_unless_it_is_known_to_be_open() {
+    let register = Register::new().await;
+    let Archive { visitor, volunteer, .. } = &register.archive;
+    let key = RecordAddressKey { record: record_id(6) }.key();
+    // An earlier version did not write the day.
+    let days = [(None, false), (Some(20_990_101), false), (Some(0), true), (Some(20_000_101), true)];
+    for (visible_from, is_told) in days {
+        let mut address = json!({ "postId": register.post, "goneIn": 1 });
+        if let Some(day) = visible_from {
+            address["visibleFrom"] = json!(day);
+        }
+        register.put(&key, &address).await;
+        volunteer.get(&path(6)).await.refused(410, "withdrawn");
+        let (status, kind) = if is_told { (410, "withdrawn") } else { (404, "not-found") };
+        visitor.get(&path(6)).await.refused(status, kind);
+    }
 }
 
 async fn id_of_a_post_with_many_households_is_no_record() {

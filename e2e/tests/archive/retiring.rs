@@ -68,7 +68,11 @@ fn later() -> String {
 async fn record_that_the_new_file_lacks_is_gone_at_once() {
     let (archive, proxy, [post, run]) = retiring(&CENSUS.replace(",Jones,Wm.,Lodger,M,,\n", "")).await;
     let before = listed(&archive.visitor, &format!("{post}/records"), "id").await;
-    let jones = format!("/archive/records/{}", before[3].parse::<u64>().unwrap() + 1);
+    let id = before[3].parse::<u64>().unwrap() + 1;
+    let jones = format!("/archive/records/{id}");
+    // The lines that earlier versions read.
+    let work = archive.cairn.bucket("archive").join("work").join(post.rsplit('/').next().unwrap()).join("2");
+    assert_eq!(std::fs::read_to_string(work.join("gone-00000.jsonl")).unwrap(), format!("\"{id}\"\n"));
     let gone = archive.visitor.get(&jones).await.refused(410, "withdrawn");
     assert_eq!(gone.text("detail"), "A later file of its post does not have the record any more.");
     finish(&archive, &proxy).await;

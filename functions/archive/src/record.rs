@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use citation::{citation, image_link};
-pub use closing::visible_from;
+pub use closing::{OPEN, visible_from};
 pub use corrections::{Conflict, Corrected, CorrectionsPolicy, apply, correct, correction_of};
 pub use mapped::{BoundMapping, MappedRow, RowFault, RowFaultKind, key_headers, labels};
 pub use matching::{Matches, RowIdentity, matches};

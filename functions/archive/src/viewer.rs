@@ -49,6 +49,12 @@ impl Viewer {
         self.is_staff || visible_from.is_none_or(|from| from <= self.today)
     }
 
+    /// Whether the caller may learn that a record is gone which was closed to the public before this day. If the day is not
+    /// known, it may be any.
+    pub fn sees_gone(&self, visible_from: Option<u32>) -> bool {
+        self.is_staff || visible_from.is_some() && self.sees(visible_from)
+    }
+
     /// Returns the day by which a record must be open for the caller. None for staff.
     pub fn must_be_open_on(&self) -> Option<u32> {
         (!self.is_staff).then_some(self.today)
@@ -89,6 +95,7 @@ fn day(time: &str) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::OPEN;
 
     #[test]
     fn closed_record_is_seen_by_staff_before_its_first_open_day() {
@@ -96,6 +103,17 @@ mod tests {
         for (visible_from, sees) in [(None, true), (Some(20_261_231), true), (Some(20_270_101), false)] {
             assert_eq!(public.sees(visible_from), sees, "{visible_from:?}");
             assert!(Viewer { is_staff: true, ..public }.sees(visible_from));
+        }
+    }
+
+    #[test]
+    fn record_that_is_gone_is_told_to_the_public_only_if_it_is_known_to_be_open() {
+        let public = Viewer::new(false, 20_261_231);
+        for (visible_from, sees) in
+            [(None, false), (Some(OPEN), true), (Some(20_261_231), true), (Some(20_270_101), false)]
+        {
+            assert_eq!(public.sees_gone(visible_from), sees, "{visible_from:?}");
+            assert!(Viewer { is_staff: true, ..public }.sees_gone(visible_from));
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Checkpoint {
     pub looks: u32,
     /// Whether search did not hold all records in time.
     pub search_lag: bool,
+    /// Whether the run has stored the first open days of the records that are gone. An earlier version has not.
+    pub has_gone_days: bool,
     /// The run that readers saw before.
     pub last: Option<Retired>,
     /// Why the run is undone.

@@ -79,8 +79,10 @@ pub enum WorkFile {
     Decided,
     /// Households with their members.
     Households,
-    /// The [`GoneRecord`]s of the last run that no row matches, as one file.
+    /// The ids of the records of the last run that no row matches, as one file.
     Gone,
+    /// The [`GoneDay`]s of these records, as one file. Not in [`WorkFile::Gone`], whose lines earlier versions read.
+    GoneDays,
 }
 
 impl WorkFile {
@@ -93,6 +95,7 @@ impl WorkFile {
             Self::Decided => "decided",
             Self::Households => "households",
             Self::Gone => "gone",
+            Self::GoneDays => "gone-days",
         }
     }
 }
@@ -193,7 +196,8 @@ pub struct KeptRow {
     /// The record of its first publication, if that was an earlier run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permanent_id: Option<RecordId>,
-    /// The first day on which the public may see the record without its corrections by hand.
+    /// The first day on which the public may see the record without its corrections by hand, or
+    /// [`OPEN`](crate::record::OPEN). Absent if it is not known: earlier versions did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visible_from: Option<u32>,
 }
@@ -211,19 +215,19 @@ impl KeptRow {
 pub struct KeptCorrections {
     pub permanent_id: RecordId,
     pub corrections: BTreeMap<String, Correction>,
-    /// The first day on which the public may see the record with them.
+    /// The first day on which the public may see the record with them, or [`OPEN`](crate::record::OPEN). Absent if it is
+    /// not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visible_from: Option<u32>,
 }
 
-/// A record of the last run that a file does not have any more.
+/// The first open day of a record of the last run that a file does not have any more, if it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GoneRecord {
+pub struct GoneDay {
     pub permanent_id: RecordId,
-    /// The first day on which the public could have seen it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub visible_from: Option<u32>,
+    /// The first day on which the public could have seen it, or [`OPEN`](crate::record::OPEN).
+    pub visible_from: u32,
 }
 
 const LINES: &str = "application/jsonl";

@@ -9,7 +9,7 @@ use crate::access::PUBLISH_STEP;
 use crate::keys::{PostRunKey, RecordKey};
 use crate::mapping::MappedColumn;
 use crate::names::{PostId, RecordId, RunNumber};
-use crate::record::{Record, key_headers};
+use crate::record::{OPEN, Record, key_headers};
 use crate::runs::Run;
 use crate::schema::ARCHIVE;
 
@@ -57,6 +57,7 @@ impl Last {
         let mut corrections = Vec::new();
         for stored in access.table(&PUBLISH_STEP, &ARCHIVE).batch_get_consistent(&keys).await?.into_iter().flatten() {
             let Record { permanent_id, corrections: of_record, visible_from, .. } = stored.read()?;
+            let visible_from = Some(visible_from.unwrap_or(OPEN));
             corrections.push(KeptCorrections { permanent_id, corrections: of_record, visible_from });
         }
         Ok(corrections)

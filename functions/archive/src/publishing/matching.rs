@@ -10,14 +10,16 @@ use web::Problem;
 
 use super::check::refusal;
 use super::checkpoint::{Checkpoint, End};
-use super::chunk::{ChunkRow, GoneRecord, IndexRow, KeptCorrections, KeptRow, RunFiles, UnresolvedText, WorkFile};
+use super::chunk::{ChunkRow, GoneDay, IndexRow, KeptCorrections, KeptRow, RunFiles, UnresolvedText, WorkFile};
 use super::group::{Grouped, GroupedMember, HOUSEHOLDS};
 use super::last::Last;
 use super::run_step::{RunWork, step_with, unhex};
 use crate::households::{self, bytes_of, name_of, relation_of};
 use crate::mapping::PersonRole;
 use crate::names::RecordId;
-use crate::record::{BoundMapping, Correction, CorrectionsPolicy, Matches, Relative, RowIdentity, apply, matches};
+use crate::record::{
+    BoundMapping, Correction, CorrectionsPolicy, Matches, OPEN, Relative, RowIdentity, apply, matches,
+};
 use crate::register::{Code, Problem as FileProblem, Severity, report};
 use crate::relatives::{Member, relatives};
 use crate::runs::{Phase, Run};
@@ -78,7 +80,7 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
         |last| match_rows(&last.rows, &rows, &decided),
     );
     // Before the corrections by hand, which are kept apart.
-    let open_in_file: Vec<Option<u32>> = rows.iter().map(|row| row.visible_from).collect();
+    let open_in_file: Vec<u32> = rows.iter().map(|row| row.visible_from.unwrap_or(OPEN)).collect();
     let mut corrections = HashMap::new();
     if let Some(last) = &last {
         for (decided, old) in decided.iter_mut().zip(&matched.old_of_new) {
@@ -111,8 +113,13 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
     let mut kept: Vec<KeptRow> = known.map(|((row, open), decided)| kept(row, *open, decided)).collect();
     kept.extend(last.as_ref().map(|last| kept_taken_down(last, &matched, &rows)).unwrap_or_default());
     files.keep_index(&kept).await?;
-    let gone = last.as_ref().map(|last| gone_records(last, &matched, &corrections)).unwrap_or_default();
-    files.store(WorkFile::Gone, 0, &gone).await?;
+    let gone = last.as_ref().map(|last| gone_records(last, &matched)).unwrap_or_default();
+    files.store(WorkFile::Gone, 0, &gone.iter().map(|(id, _)| *id).collect::<Vec<RecordId>>()).await?;
+    let days = gone_days(&gone, &corrections);
+    checkpoint.has_gone_days = !days.is_empty();
+    if checkpoint.has_gone_days {
+        files.store(WorkFile::GoneDays, 0, &days).await?;
+    }
     let corrected = decided.iter().filter(|decided| !decided.is_refused && !decided.corrections.is_empty());
     let corrected = corrected.filter_map(|decided| decided.permanent_id).collect();
     decide(work, checkpoint, |run| {
@@ -167,26 +174,35 @@ fn of_row(row: &IndexRow) -> RowIdentity {
     RowIdentity { key: row.key.clone(), digest: unhex(&row.digest), household: row.household.clone(), has_place: true }
 }
 
-fn kept(row: &IndexRow, visible_from: Option<u32>, decided: &Decided) -> KeptRow {
+fn kept(row: &IndexRow, visible_from: u32, decided: &Decided) -> KeptRow {
     KeptRow {
         row: row.row,
         digest: row.digest.clone(),
         key: row.key.clone(),
         household: row.household.clone(),
         permanent_id: decided.permanent_id,
-        visible_from,
+        visible_from: Some(visible_from),
     }
 }
 
-/// Returns the records of the last run that no row matches. The address of one that was taken down says so already.
-fn gone_records(last: &Last, matched: &Matches, corrections: &HashMap<RecordId, KeptCorrections>) -> Vec<GoneRecord> {
+/// Returns the records of the last run that no row matches, with their rows. The address of one that was taken down says
+/// so already.
+fn gone_records<'a>(last: &'a Last, matched: &Matches) -> Vec<(RecordId, &'a KeptRow)> {
     let record = |old: &usize| {
         let permanent_id = last.permanent_id(*old).filter(|id| !last.run.taken_down.contains(id))?;
-        let in_file = last.rows.get(*old)?.visible_from;
-        let visible_from = corrections.get(&permanent_id).map_or(in_file, |corrected| corrected.visible_from);
-        Some(GoneRecord { permanent_id, visible_from })
+        Some((permanent_id, last.rows.get(*old)?))
     };
     matched.gone.iter().filter_map(record).collect()
+}
+
+/// Returns the first open days of records that are gone, as far as they are known.
+fn gone_days(gone: &[(RecordId, &KeptRow)], corrections: &HashMap<RecordId, KeptCorrections>) -> Vec<GoneDay> {
+    let day = |(permanent_id, row): &(RecordId, &KeptRow)| {
+        let corrected = corrections.get(permanent_id);
+        let visible_from = corrected.map_or(row.visible_from, |corrected| corrected.visible_from)?;
+        Some(GoneDay { permanent_id: *permanent_id, visible_from })
+    };
+    gone.iter().filter_map(day).collect()
 }
 
 /// Returns the rows that were taken down and that the new file does not have as they were: no row is matched with them, or
@@ -507,9 +523,23 @@ mod tests {
         assert_eq!((refused(&decided), found.len()), (Some(1_001), 2));
         let households = group(&rows, &decided, &mut Vec::new());
         assert_eq!(households.iter().map(|(_, members)| members.len()).collect::<Vec<_>>(), [1_000, 1]);
-        let last: Vec<KeptRow> = rows.iter().map(|row| kept(row, None, &Decided::default())).collect();
+        let last: Vec<KeptRow> = rows.iter().map(|row| kept(row, OPEN, &Decided::default())).collect();
         let matched = match_rows(&last, &rows, &decided);
         assert_eq!((matched.old_of_new.iter().flatten().count(), matched.gone.len()), (1_001, 2));
+    }
+
+    #[test]
+    fn first_open_day_of_a_row_that_an_earlier_version_kept_is_not_known() {
+        let [closed, open, earlier, corrected] =
+            [1, 2, 3, 4].map(|number| RecordId::new(1_000_000_000 + number).unwrap());
+        let with = |visible_from| KeptRow { visible_from, ..kept(&row(1, "14"), OPEN, &Decided::default()) };
+        let [of_day, of_none, unknown] = [Some(20_910_101), Some(OPEN), None].map(with);
+        let gone = [(closed, &of_day), (open, &of_none), (earlier, &unknown), (corrected, &of_none)];
+        let by_hand =
+            KeptCorrections { permanent_id: corrected, corrections: BTreeMap::new(), visible_from: Some(20_990_101) };
+        let days = gone_days(&gone, &HashMap::from([(corrected, by_hand)]));
+        let days: Vec<_> = days.into_iter().map(|day| (day.permanent_id, day.visible_from)).collect();
+        assert_eq!(days, [(closed, 20_910_101), (open, OPEN), (corrected, 20_990_101)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The phase `retiring`: deletes what is left of the run that readers saw before, and ends the job. A withdrawn run, and
 //! one that is undone, go the same way.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use ::jobs::{Counts, Step, Then};
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -9,14 +9,14 @@ use table::{Access, Action, Changes, EntityKey, Error, Key, Stored};
 use web::Problem;
 
 use super::checkpoint::{Checkpoint, Retired, id_of};
-use super::chunk::{GoneRecord, RunFiles, WorkFile};
+use super::chunk::{GoneDay, RunFiles, WorkFile};
 use super::run_step::{RunWork, step};
 use super::settle::{pause, records_in_search};
 use crate::access::{DELETE_RECORDS, PUBLISH_STEP};
 use crate::hidden;
 use crate::item::Post;
 use crate::keys::{HOUSEHOLD_PREFIX, PostKey, PostRunKey, RecordAddressKey, RecordKey};
-use crate::names::{PostId, RunNumber};
+use crate::names::{PostId, RecordId, RunNumber};
 use crate::records::gone;
 use crate::runs::{Phase, Run};
 use crate::schema::ARCHIVE;
@@ -131,18 +131,21 @@ pub async fn delete_work(files: &RunFiles<'_>, checkpoint: &Checkpoint) -> Resul
     // A step that died may have stored one chunk more.
     files.delete(&of_rows, checkpoint.chunks + 1).await?;
     files.delete(&[WorkFile::Households], checkpoint.household_chunks + 1).await?;
-    files.delete(&[WorkFile::Gone], 1).await
+    files.delete(&[WorkFile::Gone, WorkFile::GoneDays], 1).await
 }
 
 /// Gives the records that the new file does not have an address that says so from the moment at which readers see the new
 /// run. If that does not come, the address means nothing.
-pub async fn mark_gone(access: &Access, work: &RunWork<'_>) -> Result<(), Problem> {
-    let all: Vec<GoneRecord> = RunFiles::new(access, work.post, work.run.run).load(WorkFile::Gone, 0).await?;
-    let say = |record: GoneRecord| async move {
-        let changes = gone(Changes::new(), work.post, work.run.run, record.visible_from);
-        let key = RecordAddressKey { record: record.permanent_id };
-        let address = Action::update(&ARCHIVE, key, changes).or_absent();
-        access.write(&DELETE_RECORDS, address).await.map(drop)
+pub async fn mark_gone(access: &Access, work: &RunWork<'_>, checkpoint: &Checkpoint) -> Result<(), Problem> {
+    let files = RunFiles::new(access, work.post, work.run.run);
+    let all: Vec<RecordId> = files.load(WorkFile::Gone, 0).await?;
+    let days: Vec<GoneDay> =
+        if checkpoint.has_gone_days { files.load(WorkFile::GoneDays, 0).await? } else { Vec::new() };
+    let days: HashMap<RecordId, u32> = days.into_iter().map(|day| (day.permanent_id, day.visible_from)).collect();
+    let say = |record: RecordId| {
+        let changes = gone(Changes::new(), work.post, work.run.run, days.get(&record).copied());
+        let address = Action::update(&ARCHIVE, RecordAddressKey { record }, changes).or_absent();
+        async move { access.write(&DELETE_RECORDS, address).await.map(drop) }
     };
     stream::iter(all.into_iter().map(say)).buffer_unordered(32).try_collect::<Vec<()>>().await?;
     Ok(())

@@ -16,7 +16,7 @@ use crate::runs::{Phase, Run, RunStatus};
 use crate::schema::ARCHIVE;
 
 pub async fn step_switch(access: &Access, work: &RunWork<'_>, mut checkpoint: Checkpoint) -> Result<Step, Problem> {
-    mark_gone(access, work).await?;
+    mark_gone(access, work, &checkpoint).await?;
     let archive = access.table(&PUBLISH_STEP, &ARCHIVE);
     let stored = archive.get_consistent(PostKey { post: work.post }).await?;
     let stored = stored.ok_or_else(|| Problem::internal("the post of a run is not there"))?;

@@ -76,7 +76,8 @@ async fn put(access: &Access, work: &RunWork<'_>, record: &Record) -> Result<(),
     let changes = Changes::new()
         .set("postId", item::text(work.post.to_string()))
         .set(&work.run.run.attribute(), item::text(id.to_string()))
-        .remove("goneIn");
+        .remove("goneIn")
+        .remove("visibleFrom");
     let address = Action::update(&ARCHIVE, RecordAddressKey { record: permanent }, changes).or_absent();
     access.write(&WRITE_RECORDS, address).await.map(drop)
 }

@@ -4,6 +4,9 @@ use super::{Event, EventType};
 use crate::item::ClosedYears;
 use crate::mapping::PersonRole;
 
+/// The first open day of a record that is open, where an absent one means that it is not known.
+pub const OPEN: u32 = 0;
+
 /// The first open day of a record that stays closed until its dates are corrected.
 const CLOSED_FOR_GOOD: u32 = 99991231;
 
@@ -57,25 +60,26 @@ fn last_day_beside(event: &Event, other: &Event) -> Option<u32> {
 }
 
 /// Whether the event is the birth of a person before the other event, which is of another person: parents are older than
-/// their children, and couples were born before they married, lived together or died.
+/// their own child, and couples were born before they married, lived together or died.
 fn is_born_before(event: &Event, other: &Event) -> bool {
-    let (Some(own), Some(others)) = (generation(event.role), generation(other.role)) else { return false };
     let is_of_adult = !matches!(other.kind, EventType::Birth | EventType::Baptism | EventType::Other);
-    event.kind == EventType::Birth && (own < others || own == others && is_of_adult)
+    let is_of_couple = is_in_couple(event.role) && is_in_couple(other.role);
+    event.kind == EventType::Birth && (child_of(event.role) == Some(other.role) || is_of_couple && is_of_adult)
 }
 
-/// Returns whether a person is of the parents' or of the children's generation. Others may be of any.
-const fn generation(role: PersonRole) -> Option<u8> {
+/// Returns the role of a parent's own child.
+const fn child_of(role: PersonRole) -> Option<PersonRole> {
     match role {
-        PersonRole::Father
-        | PersonRole::Mother
-        | PersonRole::BrideFather
-        | PersonRole::BrideMother
-        | PersonRole::GroomFather
-        | PersonRole::GroomMother => Some(0),
-        PersonRole::Principal | PersonRole::Spouse | PersonRole::Bride | PersonRole::Groom => Some(1),
-        PersonRole::Other => None,
+        PersonRole::Father | PersonRole::Mother => Some(PersonRole::Principal),
+        PersonRole::BrideFather | PersonRole::BrideMother => Some(PersonRole::Bride),
+        PersonRole::GroomFather | PersonRole::GroomMother => Some(PersonRole::Groom),
+        _ => None,
     }
+}
+
+/// Whether a person may be one of the couple of a record.
+const fn is_in_couple(role: PersonRole) -> bool {
+    matches!(role, PersonRole::Principal | PersonRole::Spouse | PersonRole::Bride | PersonRole::Groom)
 }
 
 const fn closed_years(closed: &ClosedYears, kind: EventType) -> u8 {
@@ -161,5 +165,19 @@ mod tests {
         check_of(&[birth, (PersonRole::Spouse, EventType::Birth, "?")], Some(21110101));
         let of_father = (PersonRole::Father, EventType::Marriage, "1890");
         check_of(&[of_father, (PersonRole::Principal, EventType::Birth, "?")], Some(21110101));
+    }
+
+    #[test]
+    fn parents_in_law_may_be_younger_than_the_couple() {
+        let born = |role| (role, EventType::Birth, "1890");
+        let unclear = |role| (role, EventType::Birth, "?");
+        for (parent, child, in_law) in [
+            (PersonRole::Father, PersonRole::Principal, PersonRole::Spouse),
+            (PersonRole::BrideFather, PersonRole::Bride, PersonRole::Groom),
+            (PersonRole::GroomMother, PersonRole::Groom, PersonRole::Bride),
+        ] {
+            check_of(&[born(child), unclear(parent)], Some(19910101));
+            check_of(&[born(in_law), unclear(parent)], Some(21110101));
+        }
     }
 }

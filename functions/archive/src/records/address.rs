@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use table::{Changes, Error, Stored, item};
 
 use crate::names::{PostId, RecordId, RunNumber, UserId};
-use crate::record::Record;
+use crate::record::{OPEN, Record};
 
 /// The address of a record, as the table stores it under the permanent id. A record that was published once only and is
 /// still there has none.
@@ -15,7 +15,8 @@ pub struct Address {
     is_taken_down: bool,
     /// The run that does not have the record.
     gone_in: Option<RunNumber>,
-    /// The first day on which the public could have seen the record, if it is gone.
+    /// The first day on which the public could have seen the record, or [`OPEN`], if it is gone and the day is known.
+    /// Earlier versions did not write it.
     pub visible_from: Option<u32>,
     /// With one attribute for each later run that has the record: its id in that run.
     stored: Stored,
@@ -97,7 +98,7 @@ pub fn place(published: RunNumber, first: Option<RunNumber>, address: Option<&Ad
 }
 
 /// Makes the changes of an address say that this run does not have the record. The public learns it from the first day on
-/// which it could have seen the record.
+/// which it could have seen the record, or never if the day is not known.
 pub fn gone(changes: Changes, post: PostId, run: RunNumber, visible_from: Option<u32>) -> Changes {
     let changes = changes.set("postId", item::text(post.to_string())).set("goneIn", item::number(run.0));
     match visible_from {
@@ -116,7 +117,8 @@ pub fn taken_down(post: PostId, record: &Record, by: TakenDown) -> Result<Change
         taken_down: Option<TakenDown>,
     }
     let changes = Changes::between(&Taken { taken_down: None }, &Taken { taken_down: Some(by) })?;
-    Ok(gone(changes, post, record.run, record.visible_from).remove(&record.run.attribute()))
+    let visible_from = Some(record.visible_from.unwrap_or(OPEN));
+    Ok(gone(changes, post, record.run, visible_from).remove(&record.run.attribute()))
 }
 
 #[cfg(test)]

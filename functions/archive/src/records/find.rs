@@ -11,7 +11,7 @@ use crate::item::Post;
 use crate::keys::{PostKey, RECORD_PREFIX, RecordAddressKey, RecordKey};
 use crate::names::{PostId, RecordId, RunNumber};
 use crate::posts::unpublish::NOT_PUBLISHED;
-use crate::record::Record;
+use crate::record::{OPEN, Record};
 use crate::schema::ARCHIVE;
 use crate::viewer::Viewer;
 
@@ -36,7 +36,7 @@ enum Lookup {
     /// The record is not there any more.
     Withdrawn {
         why: Withdrawal,
-        /// The first day on which the public could have seen it.
+        /// The first day on which the public could have seen it, or [`OPEN`], if it is known.
         visible_from: Option<u32>,
     },
     /// Readers see no run of the post.
@@ -64,7 +64,7 @@ async fn find(cx: &Context, id: RecordId) -> Result<Lookup, Problem> {
     let (stored_post, post) = load_post(cx, post).await?;
     let Some(published) = post.published_run else { return Ok(Lookup::Unpublished(Box::new(post))) };
     let run_of_first = first.as_ref().map(|(_, record, _)| record.run);
-    let open_in_first = first.as_ref().and_then(|(_, record, _)| record.visible_from);
+    let open_in_first = first.as_ref().map(|(_, record, _)| record.visible_from.unwrap_or(OPEN));
     let visible_from = address.as_ref().and_then(|address| address.visible_from).max(open_in_first);
     let (record, stored) = match (place(published, run_of_first, address.as_ref()), first) {
         (Place::Own, Some((_, record, stored))) => (record, stored),
@@ -76,11 +76,14 @@ async fn find(cx: &Context, id: RecordId) -> Result<Lookup, Problem> {
 }
 
 /// Finds a record that the viewer may see. 404 also while it is unpublished or closed, and after it was withdrawn for as
-/// long as it would be closed: the public does not learn that it existed. Otherwise a withdrawn one is 410.
+/// long as it would be closed or if that is not known: the public does not learn that it existed. Otherwise a withdrawn one
+/// is 410.
 pub async fn find_public(cx: &Context, viewer: &Viewer, id: RecordId) -> Result<Found, Problem> {
     match find(cx, id).await? {
         Lookup::Found(found) if viewer.sees_record(&found.record) => Ok(*found),
-        Lookup::Withdrawn { why, visible_from } if viewer.sees(visible_from) => Err(WITHDRAWN.because(why.reason())),
+        Lookup::Withdrawn { why, visible_from } if viewer.sees_gone(visible_from) => {
+            Err(WITHDRAWN.because(why.reason()))
+        }
         Lookup::Found(_) | Lookup::Withdrawn { .. } | Lookup::Unpublished(_) => Err(Problem::not_found()),
     }
 }
