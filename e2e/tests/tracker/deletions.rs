@@ -4,19 +4,25 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::json;
+use table::EntityKey;
 use tokio::time::Instant;
+use tracker::audit::Audit;
+use tracker::items::{Member, Role};
+use tracker::keys::MemberKey;
 use tracker::schema::TRACKER;
 
 use super::crashes::{dies, others_do_its_jobs};
 use super::fair::platform_of_its_own;
 use super::fixture::{Fixture, PROJECT, TENANT, person, platform_admin};
 use crate::harness::stopper::Moment;
+use crate::harness::table::stored;
 use crate::tests;
 
 tests! { tracker_deletions:
     #[long] deleting_a_project_with_500_issues_leaves_nothing,
     deleting_a_tenant_deletes_its_projects,
     all_of_many_members_lose_a_tenant_before_its_deletion_is_answered,
+    deletion_of_a_tenant_removes_thousands_of_members_step_by_step,
     stopped_job_has_a_reason,
     #[long] step_that_can_never_be_written_fails_its_run,
 }
@@ -114,6 +120,37 @@ async fn all_of_many_members_lose_a_tenant_before_its_deletion_is_answered() {
     fixture.cairn.engines().wind_down();
     pat.delete(&format!("{TENANT}?cascade=true")).await.is(202);
     vic.get(PROJECT).await.refused(404, "not-found");
+}
+
+/// A request removes at most 1090 of them, so it ends in time.
+async fn deletion_of_a_tenant_removes_thousands_of_members_step_by_step() {
+    let fixture = Fixture::new().await;
+    let pat = platform_admin(&fixture.cairn).await;
+    let data = "2023-01-01T00:00:00.000000Z".to_owned();
+    let member = Member { data, role: Role::Viewer, name: String::new(), audit: Audit::default() };
+    let item = |place: usize| {
+        let user = format!("local:m{place:04}").parse().unwrap();
+        let key = MemberKey { tenant: "tenant-0807".to_owned().try_into().unwrap(), user };
+        stored(&TRACKER, &key.key(), &member)
+    };
+    let table = fixture.cairn.table_of(&TRACKER);
+    table.put_all((0..2500).map(item).collect()).await;
+    let members = async || {
+        let items = table.items().await;
+        let is_member = |item: &&table::Item| table.name_of(item).starts_with("tenant-0807#user-");
+        items.iter().filter(is_member).count()
+    };
+    let all = members().await;
+    // A request gives the job back, as one does that has no time left.
+    fixture.cairn.engines().wind_down();
+    let path = format!("{TENANT}?cascade=true");
+    pat.delete(&path).await.is(202);
+    assert_eq!(members().await, all - 1090);
+    pat.delete(&path).await.is(202);
+    assert_eq!(members().await, all - 2090);
+    let app = platform_of_its_own(&fixture.cairn);
+    app.event("runJobs", "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
+    assert_eq!(members().await, 0);
 }
 
 /// Without the tenant, which the last step updates, the transaction of that step fails each time.

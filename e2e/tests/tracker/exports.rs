@@ -1,9 +1,10 @@
 //! A grid as a file, and back again.
 
 use serde_json::{Value, json};
+use tracker::schema::TRACKER;
 
 use super::files::{counts, ended, import, new};
-use super::fixture::{Fixture, PROJECT, person};
+use super::fixture::{Fixture, PROJECT, TENANT, person};
 use crate::harness::{Answer, User, fetch};
 use crate::tests;
 
@@ -12,6 +13,7 @@ tests! { tracker_exports:
     #[long] export_and_import_round_trip_in_every_order,
     export_writes_options_by_label,
     export_has_the_rows_and_order_of_the_grid,
+    export_sorted_by_a_choice_stores_retired_options,
 }
 
 /// The text of an export, once the clock has begun and ended it.
@@ -230,4 +232,27 @@ async fn export_has_the_rows_and_order_of_the_grid() {
     assert_eq!(names(&by_start), ["Check for rust", "Needs Painting", "Girder needs replacing"]);
     let empty = fixture.project("Empty").await;
     assert_eq!(export(&fixture, &empty, json!({})).await, "Number,Name,State\r\n");
+}
+
+/// A worker of the previous release knows only the options in the job.
+async fn export_sorted_by_a_choice_stores_retired_options() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Levels").await;
+    let options = ["High", "Mid", "Low"].map(|label| json!({ "label": label }));
+    let new = json!({ "name": "Level", "type": "choice", "options": options });
+    let level = fixture.ada.post(&format!("{project}/attributes"), new).await.is(201).text("id").to_owned();
+    for label in ["Low", "Mid", "High"] {
+        fixture.issue(&project, label, json!({ &level: label })).await;
+    }
+    let only_low = json!({ "options": [{ "id": "003" }] });
+    fixture.ada.patch(&format!("{project}/attributes/{level}"), only_low).await.is(200);
+    let begun = fixture.ann.post(&format!("{project}/exports"), json!({ "sort": &level })).await.is(202);
+    let work = begun.header("location");
+    let id = work.strip_prefix(&format!("{TENANT}/jobs/")).unwrap();
+    let job = fixture.cairn.table_of(&TRACKER).get("tenant-0807", &format!("job-{id}")).await.unwrap();
+    let checkpoint = job["checkpoint"].as_m().unwrap()["at"].as_m().unwrap();
+    let order: Vec<_> = checkpoint["order"].as_l().unwrap().iter().map(|id| id.as_s().unwrap().as_str()).collect();
+    assert_eq!(order, ["003", "001", "002"]);
+    let file = text_of(&ended(&fixture.ann, work).await).await;
+    assert_eq!(file, "Number,Name,State,Level\r\n1,Low,open,Low\r\n3,High,open,High\r\n2,Mid,open,Mid\r\n");
 }

@@ -1,14 +1,24 @@
 //! Grids and searches that OpenSearch answers.
 
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response};
 use reqwest::Method;
 use serde_json::{Value, json};
+use table::{Config, Engines};
 
 use super::fixture::{Fixture, PROJECT, TENANT, numbers};
 use super::questions::{Column, Kind, Naive};
 use super::{concurrent, grid, issues};
 use crate::harness::proxy::Proxy;
+use crate::harness::relay::pass_on;
+use crate::harness::server::Server;
 use crate::harness::{Setup, engines, seed, sized};
 use crate::tests;
 
@@ -21,6 +31,7 @@ tests! { tracker_search:
     #[long] page_of_stale_hits_ends_with_a_cursor_that_has_moved,
     issues_are_found_by_words,
     issue_that_no_longer_matches_the_filters_is_not_found,
+    reopened_issue_is_found_while_reads_show_it_closed,
     issues_of_a_project_that_is_being_deleted_are_not_found,
     platform_administrator_searches_tenants_by_name,
 }
@@ -320,6 +331,48 @@ async fn issue_that_no_longer_matches_the_filters_is_not_found() {
     assert_eq!(found("").await, (1, json!(1)));
     assert_eq!(found("&state=open").await, (0, json!(1)));
     assert_eq!(found("&projectId=project-35e9&filter=state:eq:open").await, (0, json!(1)));
+}
+
+/// Search has the issue as open, and so has the table, but an eventually consistent read is older.
+async fn reopened_issue_is_found_while_reads_show_it_closed() {
+    let fixture = Fixture::new().await;
+    fixture.cairn.caught_up().await;
+    let config = fixture.cairn.engines().config.clone();
+    let target = config.dynamodb.clone().unwrap();
+    let is_old = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&is_old);
+    let server = Server::start(move |request: Request<Incoming>| {
+        let (target, seen) = (target.clone(), Arc::clone(&seen));
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes();
+            let is_batch = parts.headers["x-amz-target"].as_bytes().ends_with(b".BatchGetItem");
+            let is_consistent = String::from_utf8_lossy(&body).contains(r#""ConsistentRead":true"#);
+            let answer = pass_on(target, parts, body).await?;
+            if !is_batch || is_consistent {
+                return Ok::<_, Box<dyn Error + Send + Sync>>(answer);
+            }
+            let found = String::from_utf8(answer.into_body().collect().await?.to_bytes().to_vec())?;
+            let old = found.replace(r#"{"S":"open"}"#, r#"{"S":"closed"}"#);
+            seen.fetch_or(old != found, Ordering::Relaxed);
+            let old = Full::new(Bytes::from(old));
+            Ok(Response::builder().header("content-type", "application/x-amz-json-1.0").body(old)?)
+        }
+    })
+    .await;
+    let config = Config { dynamodb: Some(server.url.clone()), ..config };
+    let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
+    let authorization = format!("Bearer {}", fixture.cairn.token("ann", &[]).await);
+    for filters in ["state=open", "projectId=project-35e9&filter=state:eq:open"] {
+        is_old.store(false, Ordering::Relaxed);
+        let search = Request::get(format!("{TENANT}/search?q=girder&{filters}"));
+        let search = search.header("authorization", &authorization).body(Bytes::new()).unwrap();
+        let found = app.handle(search).await;
+        assert_eq!(found.status(), 200, "{found:?}");
+        let page: Value = serde_json::from_slice(found.body()).unwrap();
+        assert_eq!(page["items"][0]["issue"]["state"], "open", "{page}");
+        assert!(is_old.load(Ordering::Relaxed), "the issue was not read");
+    }
 }
 
 async fn issues_of_a_project_that_is_being_deleted_are_not_found() {

@@ -63,6 +63,13 @@ impl Options {
         self.0.iter().filter(|option| !option.retired)
     }
 
+    /// The options in the order of the rows: retired ones come last, by their ids.
+    pub fn sorted(&self) -> Vec<&ChoiceOption> {
+        let mut options: Vec<&ChoiceOption> = self.0.iter().collect();
+        options.sort_by_key(|option| option.retired.then_some(option.id));
+        options
+    }
+
     /// The option with this id, also if it is retired.
     pub fn by_id(&self, id: &str) -> Option<&ChoiceOption> {
         let id: OptionId = id.parse().ok()?;

@@ -150,7 +150,8 @@ async fn search(
     let total = response.total();
     let (hits, next) = response.page(limit);
     let keys = hits.iter().map(|hit| HitKeys::of(path.tenant_id, hit)).collect::<Result<Vec<_>, _>>()?;
-    let present = Present::load(&cx, &keys).await?;
+    let passes = |issue: &Issue| query.holds(issue, &filters);
+    let present = Present::load(&cx, &keys, passes).await?;
     let mut items = Vec::new();
     for (hit, keys) in hits.into_iter().zip(keys) {
         // The job that deletes a project may not have come to its issues.
@@ -163,7 +164,7 @@ async fn search(
             Searched::Issue => {
                 // An issue that was deleted since it was indexed, or no longer matches, is left out.
                 let Some(key) = keys.issue else { continue };
-                let Some(issue) = present.issue(&key)?.filter(|issue| query.holds(issue, &filters)) else { continue };
+                let Some(issue) = present.issue(&key)?.filter(passes) else { continue };
                 (Some(FoundIssue::new(key, issue)), None)
             }
             Searched::Project => {
@@ -229,6 +230,10 @@ impl HitKeys {
         let issue = issue.map(|issue| IssueKey { issue, project });
         Ok(Self { project: ProjectKey { project, tenant }, issue })
     }
+
+    fn keys(&self) -> impl Iterator<Item = Key> {
+        [Some(self.project.key()), self.issue.as_ref().map(EntityKey::key)].into_iter().flatten()
+    }
 }
 
 /// The present items of the hits, which the index may be behind.
@@ -236,16 +241,30 @@ impl HitKeys {
 struct Present(HashMap<Key, Stored>);
 
 impl Present {
-    async fn load(cx: &Context, hits: &[HitKeys]) -> Result<Self, Problem> {
+    async fn load(cx: &Context, hits: &[HitKeys], passes: impl Fn(&Issue) -> bool) -> Result<Self, Problem> {
         let table = cx.access().table(&ISSUES, &TRACKER);
-        let keys = hits.iter().flat_map(|hit| [Some(hit.project.key()), hit.issue.as_ref().map(EntityKey::key)]);
-        let keys: Vec<Key> = keys.flatten().collect();
-        let found = table.batch_get(&keys).await?;
-        // An eventually consistent read may miss a new item.
-        let missing = keys.into_iter().zip(&found).filter(|(_, stored)| stored.is_none()).map(|(key, _)| key);
-        let again = table.batch_get_consistent(&missing.collect::<Vec<_>>()).await?;
-        let all = found.into_iter().chain(again).flatten();
-        Ok(Self(all.map(|stored| (stored.key.clone(), stored)).collect()))
+        let keys: Vec<Key> = hits.iter().flat_map(HitKeys::keys).collect();
+        let mut present = Self(HashMap::new());
+        present.add(table.batch_get(&keys).await?);
+        // An eventually consistent read may be older than search.
+        let mut again = Vec::new();
+        for hit in hits {
+            if !present.shows(hit, &passes)? {
+                again.extend(hit.keys());
+            }
+        }
+        present.add(table.batch_get_consistent(&again).await?);
+        Ok(present)
+    }
+
+    fn add(&mut self, found: Vec<Option<Stored>>) {
+        self.0.extend(found.into_iter().flatten().map(|stored| (stored.key.clone(), stored)));
+    }
+
+    /// Whether the hit's project is present and, for an issue, the issue, which passes the test.
+    fn shows(&self, hit: &HitKeys, passes: impl Fn(&Issue) -> bool) -> Result<bool, Error> {
+        let Some(key) = &hit.issue else { return self.has_project(&hit.project) };
+        Ok(self.issue(key)?.is_some_and(|issue| passes(&issue)) && self.has_project(&hit.project)?)
     }
 
     /// Whether the project exists and is not being deleted.

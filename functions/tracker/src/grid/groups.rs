@@ -14,6 +14,7 @@ use super::searched::{Fields, clauses, field};
 use super::{Column, Filter};
 use crate::access::{ALIAS, SEARCH};
 use crate::items::State;
+use crate::options::ChoiceOption;
 use crate::project::Schema;
 use crate::values::Type;
 use crate::views::ValueView;
@@ -92,16 +93,11 @@ fn groups(schema: &Schema, column: Column, counts: Vec<Count>) -> Vec<Group> {
     };
     match attribute.item.of {
         Type::Choice => {
-            let mut options: Vec<_> = attribute.options().all().iter().collect();
-            // The order of the rows: retired options come last, by their ids.
-            options.sort_by_key(|option| option.retired.then_some(option.id));
-            in_order(
-                counts,
-                options.into_iter().map(|option| {
-                    let id = option.id.to_string();
-                    (id.clone(), ValueView::Choice { id, label: option.label.clone() })
-                }),
-            )
+            let value = |option: &ChoiceOption| {
+                let id = option.id.to_string();
+                (id.clone(), ValueView::Choice { id, label: option.label.clone() })
+            };
+            in_order(counts, attribute.options().sorted().into_iter().map(value))
         }
         Type::Int | Type::Decimal => {
             let number = |key: &str| parse_number(key).unwrap_or_else(|| key.to_owned());

@@ -120,7 +120,7 @@ async fn list(
         check_busy_column(&schema, column)?;
     }
     let columns = columns(&schema, query.columns.as_deref()).map_err(unknown_column)?;
-    let checkpoint = checkpoint.unwrap_or_else(|| parsed.start(&schema));
+    let checkpoint = checkpoint.unwrap_or_else(|| parsed.start_for_cursors(&schema));
     let source = Source::new(&schema, &parsed, &checkpoint);
     let served_by = match source {
         Source::Table(_) => ServedBy::Table,

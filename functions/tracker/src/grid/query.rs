@@ -30,10 +30,10 @@ pub struct Checkpoint {
     pub position: Option<Position>,
     /// The sort values of a search.
     pub after: Option<Box<RawValue>>,
-    /// The options of the sorted column that could be set at the start of the walk, in their order.
+    /// The options of the sorted column in their order at the start of the walk; in a cursor without the retired ones,
+    /// of which there may be hundreds: API Gateway takes 10 240 bytes of a request line and header values.
     pub order: Vec<OptionId>,
-    /// The last of all its options at the start of the walk. Cursors do not list the retired ones, of which there may be
-    /// hundreds: API Gateway takes 10 240 bytes of a request line and header values.
+    /// In a cursor, the last of all options at the start of the walk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<OptionId>,
     /// The digest of the query at the start of the walk. Labels may name other options since, and columns may have another
@@ -46,7 +46,8 @@ impl Checkpoint {
     /// The options of the sorted column in the order of the walk, those that were retired at its start last.
     pub fn options(&self, schema: &Schema, column: Column) -> Vec<OptionId> {
         let walked = |id: &OptionId| self.last.is_some_and(|last| *id <= last) && !self.order.contains(id);
-        let mut retired: Vec<OptionId> = ids(options(schema, column)).filter(walked).collect();
+        let mut retired: Vec<OptionId> =
+            options(schema, column).into_iter().map(|option| option.id).filter(walked).collect();
         // The order of retired options may change during the walk, but not their ids.
         retired.sort_unstable();
         [self.order.clone(), retired].concat()
@@ -86,12 +87,19 @@ impl ParsedQuery {
         digest(sorted_as, &self.filters)
     }
 
-    /// The checkpoint at the start of a walk.
+    /// The checkpoint at the start of a walk. It lists all options, so that workers of the previous release walk
+    /// through the retired ones, too.
     pub fn start(&self, schema: &Schema) -> Checkpoint {
-        let all = options(schema, self.sort.column);
-        let last = ids(all).max();
-        let order = all.iter().filter(|option| !option.retired).map(|option| option.id).collect();
-        Checkpoint { order, last, digest: self.digest(schema), ..Checkpoint::default() }
+        let order = options(schema, self.sort.column).into_iter().map(|option| option.id).collect();
+        Checkpoint { order, digest: self.digest(schema), ..Checkpoint::default() }
+    }
+
+    /// [`ParsedQuery::start`] for a walk that cursors continue.
+    pub fn start_for_cursors(&self, schema: &Schema) -> Checkpoint {
+        let start = self.start(schema);
+        let last = start.order.iter().max().copied();
+        let live = options(schema, self.sort.column).into_iter().filter(|option| !option.retired);
+        Checkpoint { order: live.map(|option| option.id).collect(), last, ..start }
     }
 
     /// 409 while a job writes the rows of a column on which the query depends: until its rows exist, an attribute cannot
@@ -142,16 +150,12 @@ pub fn by_number() -> String {
     "number".to_owned()
 }
 
-/// The options of a choice. Other columns have none.
-fn options(schema: &Schema, column: Column) -> &[ChoiceOption] {
+/// The options of a choice in the order of the rows. Other columns have none.
+fn options(schema: &Schema, column: Column) -> Vec<&ChoiceOption> {
     match column.attribute(schema) {
-        Some(attribute) if attribute.item.of == Type::Choice => attribute.options().all(),
-        _ => &[],
+        Some(attribute) if attribute.item.of == Type::Choice => attribute.options().sorted(),
+        _ => Vec::new(),
     }
-}
-
-fn ids(options: &[ChoiceOption]) -> impl Iterator<Item = OptionId> {
-    options.iter().map(|option| option.id)
 }
 
 #[cfg(test)]

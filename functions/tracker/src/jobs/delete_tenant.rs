@@ -17,6 +17,9 @@ use crate::schema::{INDEX, TRACKER};
 /// Seconds to wait for projects that are being deleted.
 const WAIT: u64 = 10;
 
+/// Members that are removed at once. Requests remove them, too, and a tenant may have tens of thousands.
+const MAX_MEMBERS: u32 = 1000;
+
 #[derive(Debug)]
 pub struct DeleteTenant;
 
@@ -27,7 +30,9 @@ impl Worker<TrackerJobs> for DeleteTenant {
         let Some(stored) = tracker.get_consistent(key.clone()).await? else {
             return Ok(Step::unchanged(&lease.job, Then::Succeed));
         };
-        hide(access, lease.group).await?;
+        if !hide(access, lease.group).await? {
+            return Ok(Step::unchanged(&lease.job, Then::Continue));
+        }
         let listed = tracker.query(lease.group.id()).index(INDEX).page(10).await?;
         for project in listed.items.iter().filter_map(|entry| project_of(&entry.key)) {
             let schema = Schema::load(access, lease.group, project, Consistency::Strong).await?;
@@ -47,14 +52,16 @@ impl Worker<TrackerJobs> for DeleteTenant {
     }
 }
 
-/// Hides a marked tenant, to which no member can be added any more: deletes its members and its directory row.
-pub async fn hide(access: &Access, tenant: TenantId) -> Result<(), Error> {
+/// Hides a marked tenant, to which no member can be added any more: deletes its directory row and up to 1000 of its
+/// members. Returns whether no member is left.
+pub async fn hide(access: &Access, tenant: TenantId) -> Result<bool, Error> {
     let members = access.table(&OF_TENANT, &TRACKER).query(tenant.id()).begins_with("user-").consistent();
-    let members = members.all().await?;
-    let mut keys: Vec<Key> = members.into_iter().map(|stored| stored.key).collect();
+    let members = members.page(MAX_MEMBERS).await?;
+    let mut keys: Vec<Key> = members.items.into_iter().map(|stored| stored.key).collect();
     keys.retain(|key| MemberKey::parse(key).is_some());
     keys.push(DirectoryKey { tenant }.key());
-    access.table(&TENANT_STEP, &TRACKER).batch_delete(&keys).await
+    access.table(&TENANT_STEP, &TRACKER).batch_delete(&keys).await?;
+    Ok(members.next.is_none())
 }
 
 fn project_of(key: &Key) -> Option<ProjectId> {

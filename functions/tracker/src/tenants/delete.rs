@@ -12,7 +12,8 @@ use crate::jobs::{Details, Job, Kind, NewJob, TrackerJobs, hide_tenant};
 use crate::keys::TenantKey;
 use crate::schema::TRACKER;
 
-/// Members that the transaction of the mark removes. The request removes the others before its response.
+/// Members that the transaction of the mark removes. The request removes up to 1000 others before its response, and the
+/// job those that remain.
 const MAX_MEMBERS: u32 = 90;
 
 pub fn route() -> Route {
@@ -61,7 +62,8 @@ async fn delete(
         None => error.into(),
     })?;
     if members.next.is_some() {
-        // A member's request looks for the membership only. The job may start later.
+        // A member's request looks for the membership only. The job, which may start later,
+        // removes those that are left.
         hide_tenant(cx.access(), tenant_id).await?;
     }
     Ok(finish(&cx, job.lease()).await)
