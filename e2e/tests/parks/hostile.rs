@@ -99,7 +99,11 @@ async fn deeply_nested_or_large_body_is_refused() {
             let deep = format!("{}1{}", open.repeat(depth), close.repeat(depth));
             send("/parks/collections", deep.clone()).await.refused(400, "bad-request");
             let within = format!("{{\"displayName\":\"a\",\"location\":[1,2],\"boundary\":{deep}}}");
-            send(ZONES, within.clone()).await.refused(413, "too-large");
+            // A shape that nests too deeply exceeds a limit. A list is no shape, and no body nests 10 000 levels.
+            match (open, depth) {
+                ("{\"a\":", 100) => send(ZONES, within).await.refused(413, "too-large"),
+                _ => send(ZONES, within).await.refused(400, "bad-request"),
+            };
             send("/parks/search", format!("{{\"shape\":{deep}}}")).await.refused(400, "bad-request");
         }
     }
