@@ -7,6 +7,7 @@ use crate::tests;
 
 tests! { founding:
     agency_is_created_once_with_its_first_administrator,
+    creator_has_a_role_only_as_the_first_administrator,
     rename_updates_the_table_and_search,
     agency_with_a_blank_name_is_refused,
     inactive_agency_refuses_changes_by_its_administrators,
@@ -29,6 +30,18 @@ async fn agency_is_created_once_with_its_first_administrator() {
     stage.root.post(&format!("{agency}/activate"), json!({})).await.is(200);
     fay.patch(&agency, json!({ "name": "Mine" })).await.is(200);
     stage.adds_up().await;
+}
+
+async fn creator_has_a_role_only_as_the_first_administrator() {
+    let stage = Stage::new().await;
+    let others = [json!({ "name": "Lake Guard" }), json!({ "name": "Lake Guard", "admin": { "idpid": "idp:fay" } })];
+    for new in others {
+        assert_eq!(stage.root.post("/agencies", new).await.is(201).body.get("role"), None);
+    }
+    let own = json!({ "name": "Lake Guard", "admin": { "idpid": "idp:root" } });
+    let made = stage.root.post("/agencies", own).await.is(201);
+    assert_eq!(made["role"], "admin");
+    assert_eq!(stage.root.get(made.header("location")).await.is(200).body, made.body);
 }
 
 async fn rename_updates_the_table_and_search() {

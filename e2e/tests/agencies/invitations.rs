@@ -121,7 +121,7 @@ async fn removal_forgets_the_address_and_expires() {
     assert!(!items.contains_key(&known));
     assert!(items["AGENCY#n#REMOVAL#idp:eve"].contains_key("expires"));
     // DynamoDB may keep the item of the expired removal for days.
-    stage.cairn.clock.advance(Duration::from_secs(92 * 24 * 3600));
+    stage.cairn.clock.advance(Duration::from_secs(122 * 24 * 3600));
     let ann = stage.cairn.person("ann", idp("ann")).await;
     let eve = stage.person("eve", Some("eve@example.org")).await;
     for _ in 0..2 {
@@ -338,6 +338,16 @@ async fn removal_outlives_each_older_invitation() {
     assert_eq!(open["status"], "pending");
     let eve = stage.person("eve", Some("eve@example.org")).await;
     eve.post(ACCEPT, json!({})).await.refused(409, "invitation-settled");
+    // The item of the expired invitation is kept until day 120.
+    for days in [2, 28] {
+        stage.cairn.clock.advance(Duration::from_secs(days * 24 * 3600));
+        let ann = stage.cairn.person("ann", idp("ann")).await;
+        let expired = ann.get(&format!("{INVITATIONS}/{}", hash("eve@example.org"))).await.is(200);
+        assert_eq!(expired["status"], "expired");
+        let eve = stage.person("eve", Some("eve@example.org")).await;
+        assert_eq!(eve.get(MINE).await.is(200)["items"], json!([]));
+        eve.post(DECLINE, json!({})).await.refused(409, "invitation-settled");
+    }
     stage.adds_up().await;
 }
 

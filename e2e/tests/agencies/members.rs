@@ -10,6 +10,7 @@ use crate::tests;
 
 tests! { members:
     last_administrator_cannot_leave_or_be_demoted,
+    last_administrator_of_an_inactive_agency_is_told_who_can_appoint_another,
     subjects_with_any_characters_become_members,
     adding_a_member_twice_is_refused,
     repeated_request_gets_its_first_response_in_an_inactive_agency,
@@ -43,6 +44,19 @@ async fn last_administrator_cannot_leave_or_be_demoted() {
     leaver.patch(&path, demote).await.refused(409, "last-admin");
     stage.root.delete(&path).await.is(204);
     assert_eq!(stage.counts("n").await, (1, 0));
+    stage.adds_up().await;
+}
+
+async fn last_administrator_of_an_inactive_agency_is_told_who_can_appoint_another() {
+    let stage = Stage::new().await;
+    let (members, cay) = ("/agencies/c/members", "/agencies/c/members/idp:cay");
+    let other = json!({ "idpid": "idp:fay", "role": "admin" });
+    let refused = stage.cay.delete(cay).await.refused(409, "last-admin");
+    assert!(refused.text("detail").contains("only a platform administrator can"), "{}", refused.told());
+    stage.cay.post(members, other.clone()).await.refused(409, "agency-inactive");
+    stage.root.post(members, other).await.is(201);
+    stage.cay.delete(cay).await.is(204);
+    assert_eq!(stage.counts("c").await, (1, 1));
     stage.adds_up().await;
 }
 

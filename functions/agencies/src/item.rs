@@ -163,8 +163,8 @@ impl Member {
 }
 
 impl Removal {
-    /// How long a removal is kept: longer than an invitation from before it can be open.
-    const TIME_TO_LIVE: i64 = 91 * 24 * 3600;
+    /// How long a removal is kept: longer than the item of an older invitation, which is kept for up to 120 days.
+    const TIME_TO_LIVE: i64 = 121 * 24 * 3600;
 
     /// A removal at this time, in epoch seconds, after an earlier one. A clock that is behind does not set it to an
     /// earlier time, which would make an older invitation valid again.

@@ -115,10 +115,15 @@ pub fn refusal(gate: &Failed, required: Option<&[Status]>) -> Problem {
     } else if required.is_some_and(|required| !required.iter().any(is)) {
         inactive()
     } else {
-        last_admin()
+        last_admin(is(&Status::Active))
     }
 }
 
-pub fn last_admin() -> Problem {
-    problem::LAST_ADMIN.because("Make another active member an administrator first.")
+/// Only platform administrators change roles in an agency that is not active.
+fn last_admin(is_active: bool) -> Problem {
+    problem::LAST_ADMIN.because(if is_active {
+        "Make another active member an administrator first."
+    } else {
+        "The agency is not active, so only a platform administrator can make another member an administrator."
+    })
 }

@@ -78,6 +78,7 @@ async fn create(
     let count = u64::from(admin.is_some());
     let gate = Gate { status: agency.status, members: count, admins: count, closed: None };
     let id = agency.agency_id.clone();
+    let role = (admin.as_ref() == Some(cx.principal().signed_in()?.idpid())).then_some(Role::Admin);
     let mut actions =
         vec![Action::create(&AGENCIES, agency_key(&id), &agency)?, Action::create(&AGENCIES, gate_key(&id), &gate)?];
     if let Some(person) = admin {
@@ -85,6 +86,6 @@ async fn create(
         let member = Member::new(id.clone(), person.clone(), Role::Admin, name, &audit);
         actions.push(Action::create(&AGENCIES, member_key(&id, &person), &member)?);
     }
-    let view = AgencyView { members: Some(count), admins: Some(count), ..agency.into() };
+    let view = AgencyView { role, members: Some(count), admins: Some(count), ..agency.into() };
     Ok(once.create(&cx, &CREATE_AGENCY, &AGENCIES, actions, format!("/agencies/{id}"), &view).await?)
 }
