@@ -111,6 +111,8 @@ async fn book_without_a_title_is_refused() {
     let shelf = Shelf::new().await;
     let refused = shelf.reader.post("/shelf/books", json!({ "title": " ", "pages": 3 })).await;
     refused.faulty(&["/title", "/author", "/pages"]);
+    let unreadable = json!({ "title": "\u{200b}", "author": "Ann\u{7} Field" });
+    shelf.reader.post("/shelf/books", unreadable).await.faulty(&["/title", "/author"]);
     shelf.reader.get("/shelf/books?q=--").await.faulty(&["q"]);
 }
 

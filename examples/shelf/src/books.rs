@@ -34,9 +34,9 @@ pub struct Book {
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewBook {
-    #[schema(min_length = 1, max_length = 200, pattern = "\\S")]
+    #[schema(min_length = 1, max_length = 200, format = "readable")]
     title: String,
-    #[schema(min_length = 1, max_length = 200, pattern = "\\S")]
+    #[schema(min_length = 1, max_length = 200, format = "readable")]
     author: String,
 }
 
