@@ -74,7 +74,7 @@ async fn no_request_breaks_the_platform_or_its_description() {
             admin.call(Method::POST, &format!("/parks/{deleted}/restore")).await;
         }
     };
-    requests_to_each_operation(&cairn, "parks", &[admin.clone()], each, |_, _| None, restore).await;
+    requests_to_each_operation(&cairn, "parks", std::slice::from_ref(&admin), each, |_, _| None, restore).await;
 }
 
 /// Sends this number of random requests to each operation of a system, most of them as these users. `existing` returns

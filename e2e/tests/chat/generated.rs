@@ -51,7 +51,7 @@ async fn no_request_breaks_chat_or_its_description() {
             cairn.table_of(table).put_all(items.clone()).await;
         }
     };
-    requests_to_each_operation(&cairn, "chat", &[ann.clone()], sized(6, 100), |_, _| None, restore).await;
+    requests_to_each_operation(&cairn, "chat", std::slice::from_ref(&ann), sized(6, 100), |_, _| None, restore).await;
 }
 
 fn item(table: &'static Table, key: Key, value: &impl Serialize) -> Item {
