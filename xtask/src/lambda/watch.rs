@@ -40,6 +40,8 @@ impl Watch {
         let script = block.script(&format!("{line} >&2 &\necho begun\ncat >/dev/null\nkill $!\nwait $!"));
         let mut command = bench.python.script(&script)?;
         command.current_dir(bench.root).env("CARGO_LAMBDA_IGNORE_FILES", &nothing);
+        // Scheduled events that find nothing to do log at the level debug, and their lines show which handler they reached.
+        command.env("RUST_LOG", "info,web::log=debug");
         let log = bench.folder.join("watch.log");
         let begun = |line: &str| (line == "begun").then_some(());
         let (process, ()) =
