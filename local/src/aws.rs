@@ -5,6 +5,8 @@ use aws_sdk_dynamodbstreams::config::{BehaviorVersion, Credentials, Region};
 use aws_smithy_http_client::Builder;
 use table::Config;
 
+use crate::engine::dynamodb_local::empty_maps::WithEmptyMaps;
+
 /// Creates a client for the streams of the configured DynamoDB.
 pub fn streams(config: &Config) -> aws_sdk_dynamodbstreams::Client {
     let (id, secret) = config.credentials.clone().unwrap_or_else(|| {
@@ -16,7 +18,7 @@ pub fn streams(config: &Config) -> aws_sdk_dynamodbstreams::Client {
         .region(Region::new(config.region.clone()))
         .credentials_provider(Credentials::new(id, secret, None, None, "configuration"))
         // Without a proxy that the environment names.
-        .http_client(Builder::new().build_http());
+        .http_client(WithEmptyMaps(Builder::new().build_http()));
     built.set_endpoint_url(config.dynamodb.clone());
     aws_sdk_dynamodbstreams::Client::from_conf(built.build())
 }

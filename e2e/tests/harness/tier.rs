@@ -19,7 +19,7 @@ pub enum Tier {
 }
 
 /// Themes with behaviour that may differ between DynamoDB engines: conditions, transactions, pages and streams.
-const DYNAMODB: [&str; 16] = [
+const DYNAMODB: [&str; 17] = [
     "contract",
     "costs",
     "agency_costs",
@@ -31,6 +31,7 @@ const DYNAMODB: [&str; 16] = [
     "archive_races",
     "change_events",
     "chat_private_chats",
+    "chat_reactions",
     "idempotency",
     "mirror",
     "pages",

@@ -1,5 +1,7 @@
 //! Amazon's DynamoDB Local, from Maven Central.
 
+pub mod empty_maps;
+
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::time::Duration;
