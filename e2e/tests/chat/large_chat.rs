@@ -4,24 +4,26 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::chat::keys::{ConnectionKey, SubscriptionKey, UserConnectionKey};
+use ::chat::keys::{ConnectionKey, FeedHeadKey, SubscriptionKey, UserConnectionKey};
 use ::chat::live::feed::Feed;
 use ::chat::names::UserId;
 use ::chat::schema::LIVE;
 use serde_json::{Value, json};
-use table::{EntityKey, Escaped};
+use table::{EntityKey, Escaped, item};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::conversation::send;
-use super::follower::{Follower, contents, group_chat_of};
+use super::follower::{Follower, contents, group_chat_of, open};
 use super::stage::Chat;
 use crate::harness::counted_clients::{CountedClients, Manner};
-use crate::harness::sized;
 use crate::harness::table::{Item, stored};
+use crate::harness::{eventually, sized};
 use crate::tests;
 
 tests! { chat_large_chat:
     #[long] each_of_many_members_gets_each_message_in_few_frames,
+    overlapping_batches_leave_no_follower_of_a_large_chat_without_an_event,
+    presence_reaches_more_than_500_followers,
 }
 
 /// The followers that get each event at once.
@@ -148,6 +150,80 @@ async fn each_of_many_members_gets_each_message_in_few_frames() {
     let median = delays[delays.len() / 2];
     // A run shares its cores with other tests. Behind the large chat they would wait for its last frame.
     assert!(median < Duration::from_secs(20), "the members of a chat of two waited {delays:?}");
+}
+
+/// Stores connections of people that only the table has, who follow a feed and receive what is posted.
+async fn with_followers(chat: &Chat, feed: Feed, number: usize) -> (Vec<Follows>, Arc<CountedClients>) {
+    let follow = |number| Follows { manner: Manner::Receives, ..Follows::at(number) };
+    let follow: Vec<Follows> = (0..number).map(follow).collect();
+    let clients = follow.iter().map(|member| (member.connection.clone(), member.manner));
+    let clients = Arc::new(CountedClients::new(clients));
+    chat.cairn.count_posts(&clients);
+    let expires = chat.cairn.clock.seconds() + 3600;
+    let items = follow.iter().flat_map(|member| member.items(feed, expires)).collect();
+    chat.cairn.table_of(&LIVE).put_all(items).await;
+    (follow, clients)
+}
+
+async fn overlapping_batches_leave_no_follower_of_a_large_chat_without_an_event() {
+    let chat = Chat::without_search().await;
+    let group = group_chat_of(&chat, &[]).await;
+    let feed = Feed::GroupChat(group.parse().unwrap());
+    let path = format!("/chat/groupchats/{group}");
+    let (follow, clients) = with_followers(&chat, feed, FIRST + 60).await;
+    let received = |member: &Follows| {
+        let frames = clients.frames();
+        clients.received(&member.connection).iter().fold(0, |all, number| all | messages_of(&frames[*number]))
+    };
+    let (first, others) = follow.split_at(FIRST);
+    send(&chat.ann.user, &path, "0").await;
+    eventually("the others get the message", async || others.iter().all(|member| received(member) == 0b01)).await;
+    chat.cairn.caught_up().await;
+    let live = chat.cairn.table_of(&LIVE);
+    let head = async || live.present(&item::key_item(&LIVE, &FeedHeadKey { feed }.key())).await;
+    let number = |item: &Item, name: &str| item[name].as_n().unwrap().parse::<u64>().unwrap();
+    let of = |number: usize| {
+        let Follows { user, connection, .. } = &follow[number];
+        SubscriptionKey { feed, user: *user, connection: Escaped::new(&**connection).unwrap() }.key()
+    };
+
+    // A batch with later events, which ended first, has queued the followers after another one.
+    let mut due = head().await;
+    let before = number(&due, "N");
+    let later = before + 5;
+    let after = of(FIRST + 40);
+    due.extend([
+        ("FanoutDue".to_owned(), item::number(chat.cairn.clock.micros() / 1000 + 60_000)),
+        ("FanoutFrom".to_owned(), item::number(later)),
+        ("FanoutAfter".to_owned(), item::text(after.sk.clone().unwrap())),
+    ]);
+    live.put(due).await;
+    send(&chat.ann.user, &path, "1").await;
+    chat.cairn.caught_up().await;
+    let merged = head().await;
+    assert_eq!(number(&merged, "FanoutFrom"), before + 1);
+    assert_eq!(merged["FanoutAfter"].as_s().ok(), of(FIRST - 1).sk.as_ref());
+    assert!(first.iter().all(|member| received(member) == 0b11));
+    assert!(others.iter().all(|member| received(member) == 0b01), "no other message was queued");
+
+    let rest =
+        json!({ "feed": feed.to_string(), "from": later, "after": { "pk": after.pk, "sk": after.sk }, "first": true });
+    let message = json!({ "Records": [{ "messageId": "1", "eventSource": "aws:sqs", "body": rest.to_string() }] });
+    chat.cairn.event("chat", "fanOutRest", &message).await.unwrap();
+    assert!(others.iter().all(|member| received(member) == 0b11));
+    assert_eq!(number(&head().await, "FanoutDue"), 0);
+}
+
+async fn presence_reaches_more_than_500_followers() {
+    let chat = Chat::without_search().await;
+    let feed = Feed::Presence(chat.bob.id.parse().unwrap());
+    let (follow, clients) = with_followers(&chat, feed, 2 * FIRST + 1).await;
+    let _bob = open(&chat.bob).await;
+    chat.cairn.caught_up().await;
+    let told = |member: &&Follows| !clients.received(&member.connection).is_empty();
+    assert_eq!(follow.iter().filter(told).count(), follow.len());
+    let frame: Value = serde_json::from_slice(&clients.frames()[0]).unwrap();
+    assert_eq!((&frame["type"], &frame["online"]), (&json!("presence"), &json!(true)), "{frame}");
 }
 
 /// Returns the number of members who miss one of these messages.

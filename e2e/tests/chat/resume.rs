@@ -33,6 +33,7 @@ tests! { chat_resume:
     conflicting_writers_leave_no_hole_in_a_feed,
     client_absent_for_49_hours_reloads_and_continues_from_the_head,
     client_that_missed_more_than_1000_events_reloads,
+    #[long] client_that_missed_more_than_4000_events_of_all_feeds_reloads_the_others,
     lost_head_never_repeats_a_number,
     replay_does_not_return_deleted_content,
     replay_of_private_chats_has_their_messages_as_they_are,
@@ -299,6 +300,36 @@ async fn client_that_missed_more_than_1000_events_reloads() {
         replayed.extend(frame["events"].as_array().unwrap().iter().map(|event| event["n"].as_u64().unwrap()));
     }
     assert_eq!(replayed, (head - 999..=head).collect::<Vec<_>>());
+}
+
+async fn client_that_missed_more_than_4000_events_of_all_feeds_reloads_the_others() {
+    let chat = Chat::without_search().await;
+    let mut heads = Vec::new();
+    for _ in 0..5 {
+        let group = group_chat_of(&chat, &[&chat.bob]).await;
+        let feed = format!("groupchat/{group}");
+        let bob = Follower::new(&chat.bob, &[&feed]).await;
+        let last = bob.feed(&feed).last.unwrap();
+        heads.push((feed, with_copies(&chat, Feed::GroupChat(group.parse().unwrap()), last, 1000).await));
+    }
+    let mut socket = open(&chat.bob).await;
+    let feeds: Vec<Value> = heads.iter().map(|(feed, head)| json!({ "feed": feed, "after": head - 1000 })).collect();
+    socket.send(&json!({ "action": "subscribe", "id": "c1", "feeds": feeds })).await;
+    let mut answers = Vec::new();
+    while answers.len() < heads.len() {
+        let frame = socket.next().await;
+        if frame["id"] == "c1" {
+            answers.push(frame["type"].as_str().unwrap().to_owned());
+        }
+    }
+    answers.sort_unstable();
+    assert_eq!(answers, ["resync", "subscribed", "subscribed", "subscribed", "subscribed"]);
+    // The subscription that was not replayed has begun.
+    for (feed, _) in &heads {
+        let group = feed.strip_prefix("groupchat/").unwrap();
+        send(&chat.ann.user, &format!("/chat/groupchats/{group}"), "new").await;
+        frame_of(&mut socket, |frame| frame["type"] == "events" && frame["feed"] == *feed).await;
+    }
 }
 
 /// Puts copies of the last event of a feed after it. Returns the new head.

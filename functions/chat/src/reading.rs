@@ -6,7 +6,7 @@ pub mod mark;
 pub mod set_preferences;
 
 use serde::Serialize;
-use table::{Access, AccessPattern, Clock, Error, Stored, TableAccess};
+use table::{Access, AccessPattern, Clock, Error, Query, Stored, TableAccess};
 use utoipa::ToSchema;
 
 use crate::access::{GROUP_CHATS, PRIVATE_CHATS};
@@ -82,14 +82,22 @@ fn mentions(messages: &[Message], user: UserId) -> u64 {
     messages.iter().map(|message| u64::from(message.mentions.contains(&user))).sum()
 }
 
-/// Reads the unread messages of a member, at most 100, by the pattern [`UNREAD`].
+/// Reads the unread messages of a member, at most 100, by the pattern [`UNREAD`]. It is strongly consistent, since what it
+/// finds is stored as the number of mentions.
 pub async fn unread(access: &Access, chat: ChatId, member: &ChatMember) -> Result<Unread, Error> {
-    unread_in(access.table(&UNREAD, table_of(chat)), chat, member).await
+    first_unread(unread_of(access.table(&UNREAD, table_of(chat)), chat, member).consistent()).await
 }
 
 /// Reads the unread messages of a member, at most 100, eventually consistent.
 pub async fn unread_in(table: TableAccess<'_>, chat: ChatId, member: &ChatMember) -> Result<Unread, Error> {
-    let messages = table.query(chat_partition(chat)).between(position(chat, member), MESSAGES_END);
+    first_unread(unread_of(table, chat, member)).await
+}
+
+fn unread_of<'a>(table: TableAccess<'a>, chat: ChatId, member: &ChatMember) -> Query<'a> {
+    table.query(chat_partition(chat)).between(position(chat, member), MESSAGES_END)
+}
+
+async fn first_unread(messages: Query<'_>) -> Result<Unread, Error> {
     let page = messages.page(MAX_UNREAD).await?;
     let messages = page.items.iter().map(Stored::read).collect::<Result<_, _>>()?;
     Ok(Unread { messages, is_all: page.next.is_none() })
@@ -106,7 +114,7 @@ pub async fn mentions_up_to(
 ) -> Result<u64, Error> {
     let end = message_key(chat, up_to).sk.unwrap_or_default();
     let range = access.table(&UNREAD, table_of(chat)).query(chat_partition(chat));
-    let range = range.between(position(chat, member), end);
+    let range = range.between(position(chat, member), end).consistent();
     let (mut number, mut after) = (0, None);
     for _ in 0..MAX_PAGES {
         let page = range.clone().after(after).page(MAX_UNREAD).await?;

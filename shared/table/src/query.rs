@@ -293,6 +293,13 @@ impl Query<'_> {
 }
 
 impl Position {
+    /// Returns the position after the item with this key.
+    pub fn after(table: &Table, key: &Key) -> Self {
+        let pk = (table.pk.to_owned(), key.pk.clone());
+        let sk = table.sk.zip(key.sk.clone()).map(|(name, sk)| (name.to_owned(), sk));
+        Self([pk].into_iter().chain(sk).collect())
+    }
+
     /// Returns the key of the last item.
     pub fn key(&self, table: &Table) -> Option<Key> {
         item::key(table, &self.start())

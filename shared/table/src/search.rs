@@ -21,6 +21,9 @@ pub enum SearchError {
     /// OpenSearch rejected the query, for this reason. The same query is rejected again.
     #[error("OpenSearch rejected the query: {0}")]
     Refused(String),
+    /// The query has more words than OpenSearch can look for at once, or words that are too long to forgive typos.
+    #[error("OpenSearch cannot answer a query of this size: {0}")]
+    TooComplex(String),
     /// OpenSearch did not answer, or only in part. This may be temporary.
     #[error("OpenSearch is not available: {0}")]
     Unavailable(String),
@@ -59,16 +62,15 @@ impl Access {
         let body = answer.text().await?;
         match status {
             200 => complete(&body),
+            _ if is_too_complex(&body) => Err(SearchError::TooComplex(body)),
             400 => Err(SearchError::Refused(body)),
-            _ if is_fault_of_query(&body) => Err(SearchError::Refused(body)),
             _ => Err(SearchError::Unavailable(format!("status {status}: {body}"))),
         }
     }
 }
 
-/// Errors of queries that OpenSearch reports as errors of its own, with a status from 500.
-const FAULTS_OF_QUERIES: [&str; 3] =
-    ["too_many_nested_clauses", "too_many_clauses", "too_complex_to_determinize_exception"];
+/// Errors of such queries, which OpenSearch reports with a status from 500, or with 400.
+const TOO_COMPLEX: [&str; 3] = ["too_many_nested_clauses", "too_many_clauses", "too_complex_to_determinize_exception"];
 
 /// An error in an answer of OpenSearch, with the errors that have caused it.
 #[derive(Deserialize, Default)]
@@ -81,20 +83,20 @@ struct Failure {
 }
 
 impl Failure {
-    fn is_fault_of_query(&self) -> bool {
-        FAULTS_OF_QUERIES.contains(&self.kind.as_str())
-            || self.root_cause.iter().any(Self::is_fault_of_query)
-            || self.caused_by.as_ref().is_some_and(|cause| cause.is_fault_of_query())
+    fn is_too_complex(&self) -> bool {
+        TOO_COMPLEX.contains(&self.kind.as_str())
+            || self.root_cause.iter().any(Self::is_too_complex)
+            || self.caused_by.as_ref().is_some_and(|cause| cause.is_too_complex())
     }
 }
 
 /// Whether the answer with an error says that the query can never be answered.
-fn is_fault_of_query(answer: &str) -> bool {
+fn is_too_complex(answer: &str) -> bool {
     #[derive(Deserialize)]
     struct Failed {
         error: Failure,
     }
-    serde_json::from_str(answer).is_ok_and(|failed: Failed| failed.error.is_fault_of_query())
+    serde_json::from_str(answer).is_ok_and(|failed: Failed| failed.error.is_too_complex())
 }
 
 /// The members of an answer that say whether it is complete.
@@ -141,18 +143,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn query_that_is_too_large_or_too_complex_is_refused_and_no_outage() {
+    fn query_that_is_too_complex_is_no_outage() {
         let answer = |error: &str| format!(r#"{{"error":{error},"status":500}}"#);
         let failed = |members: &str| answer(&format!(r#"{{"type":"search_phase_execution_exception",{members}}}"#));
         for cause in [
             r#"{"type":"too_many_nested_clauses","reason":"maxClauseCount is set to 1024"}"#,
             r#"{"type":"too_complex_to_determinize_exception","reason":"Determinizing would require more effort"}"#,
         ] {
-            assert!(is_fault_of_query(&failed(&format!(r#""root_cause":[{cause}]"#))));
-            assert!(is_fault_of_query(&failed(&format!(r#""root_cause":[],"caused_by":{cause}"#))));
+            assert!(is_too_complex(&failed(&format!(r#""root_cause":[{cause}]"#))));
+            assert!(is_too_complex(&failed(&format!(r#""root_cause":[],"caused_by":{cause}"#))));
         }
         for other in [answer(r#""gateway""#), failed(r#""root_cause":[]"#), "<html>".to_owned()] {
-            assert!(!is_fault_of_query(&other), "{other}");
+            assert!(!is_too_complex(&other), "{other}");
         }
     }
 }

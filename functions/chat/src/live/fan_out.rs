@@ -65,6 +65,26 @@ impl<'a> FanOut<'a> {
         }
     }
 
+    /// Delivers frames to all connections that follow a feed.
+    pub async fn push_to_all(&self, feed: Feed, frames: &[Vec<u8>]) {
+        let mut after = None;
+        loop {
+            match self.followers(feed, after).await {
+                Ok((followers, rest)) => {
+                    self.deliver(feed, followers, frames).await;
+                    after = rest;
+                }
+                Err(error) => {
+                    tracing::error!(%feed, %error, "reading the followers of a feed failed; they miss a frame");
+                    return;
+                }
+            }
+            if after.is_none() {
+                return;
+            }
+        }
+    }
+
     /// Returns the first connections that follow a feed, or those after a position, and the position after the last of
     /// them if there are others.
     pub async fn followers(
@@ -81,7 +101,7 @@ impl<'a> FanOut<'a> {
             };
             return Ok((found.map(recipient).collect(), None));
         }
-        let followers = self.access.table(&FAN_OUT, &LIVE).query(format!("SUB#{feed}")).consistent();
+        let followers = self.access.table(&FAN_OUT, &LIVE).query(partition(feed)).consistent();
         let page = followers.after(after).page(MAX_RECIPIENTS).await?;
         let recipient = |stored: table::Stored| {
             let connection = SubscriptionKey::parse(&stored.key)?.connection;
@@ -89,6 +109,11 @@ impl<'a> FanOut<'a> {
             Some(Recipient { connection, follows_by: Some(stored.key), opened_at: None })
         };
         Ok((page.items.into_iter().filter_map(recipient).collect(), page.next))
+    }
+
+    /// Returns the position after the subscription with this sort key.
+    pub fn after(feed: Feed, sk: &str) -> Position {
+        Position::after(&LIVE, &Key { pk: partition(feed), sk: Some(sk.to_owned()) })
     }
 
     /// Delivers frames to these connections, to each in order.
@@ -151,4 +176,9 @@ impl<'a> FanOut<'a> {
         let now = self.access.engines().clock.micros() / 1000;
         recipient.opened_at.is_some_and(|opened_at| now - opened_at < OPENING_MILLIS)
     }
+}
+
+/// Returns the partition of the subscriptions of a feed.
+fn partition(feed: Feed) -> String {
+    format!("SUB#{feed}")
 }

@@ -2,7 +2,7 @@
 //! every event up to the head can be read for [`ENTRY_SECONDS`].
 
 use serde::{Deserialize, Serialize};
-use table::item::{from_item, number};
+use table::item::{from_item, number, text};
 use table::{Access, AccessPattern, Action, Backoff, Changes, Clock, Condition, EntityKey, Error, Key, Number};
 
 use super::event::Event;
@@ -37,6 +37,9 @@ const ENTRY_SECONDS: i64 = 48 * 3600;
 const HEAD_SECONDS: i64 = 30 * 24 * 3600;
 const N: &str = "N";
 const FANOUT_DUE: &str = "FanoutDue";
+
+const FANOUT_FROM: &str = "FanoutFrom";
+const FANOUT_AFTER: &str = "FanoutAfter";
 
 /// How long after it was due a fan-out counts as lost.
 const FANOUT_LOST_MILLIS: i64 = 5000;
@@ -86,8 +89,54 @@ struct Head {
     /// Since when a fan-out to the followers past the first is due, in milliseconds since 1970, or 0.
     #[serde(default)]
     fanout_due: i64,
+    /// The first number that this fan-out delivers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fanout_from: Option<u64>,
+    /// The sort key of the subscription after which it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fanout_after: Option<String>,
     #[serde(rename = "expires")]
     expires: i64,
+}
+
+/// What a fan-out to the followers past the first delivers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// The first number.
+    pub from: u64,
+    /// The sort key of the subscription after which the followers begin.
+    pub after: String,
+}
+
+impl Rest {
+    /// Returns what contains both.
+    fn with(self, other: Self) -> Self {
+        Self { from: self.from.min(other.from), after: self.after.min(other.after) }
+    }
+}
+
+impl Head {
+    fn new(n: u64, clock: &Clock) -> Self {
+        let expires = clock.seconds() + HEAD_SECONDS;
+        Self { n, fanout_due: 0, fanout_from: None, fanout_after: None, expires }
+    }
+
+    /// Returns what the fan-out that is due delivers.
+    fn due(&self) -> Option<Rest> {
+        let (from, after) = (self.fanout_from?, self.fanout_after.clone()?);
+        (self.fanout_due > 0).then_some(Rest { from, after })
+    }
+
+    /// Returns the conditions that hold until another writer changes the fan-out that is due.
+    fn same_fan_out(&self) -> [Condition; 3] {
+        let same =
+            |name, value: Option<_>| value.map_or(Condition::Absent(name), |value| Condition::Equals(name, value));
+        [
+            Condition::Equals(FANOUT_DUE, number(self.fanout_due)),
+            same(FANOUT_FROM, self.fanout_from.map(number)),
+            same(FANOUT_AFTER, self.fanout_after.clone().map(text)),
+        ]
+    }
 }
 
 /// Adds up to [`MAX_APPENDED`] events to a feed, all or none, and returns the number of the first.
@@ -106,7 +155,7 @@ pub async fn append(access: &Access, feed: Feed, entries: &[NewEntry]) -> Result
                 let moved = Changes::new().set(N, number(last)).set("expires", number(expires));
                 Action::update(&LIVE, &key, moved).when(Condition::Equals(N, number(n)))
             }
-            None => Action::create(&LIVE, &key, &Head { n: last, fanout_due: 0, expires })?,
+            None => Action::create(&LIVE, &key, &Head::new(last, clock))?,
         });
         for (n, entry) in (before + 1..).zip(entries) {
             actions.push(Action::create(&LIVE, FeedEntryKey { feed, number: Number(n) }, &entry.stored(clock)?)?);
@@ -131,31 +180,64 @@ pub async fn heads(access: &Access, feeds: &[Feed]) -> Result<Vec<Option<u64>>, 
     found.into_iter().map(|head| Ok(head.map(|head| head.read::<Head>()).transpose()?.map(|head| head.n))).collect()
 }
 
-/// Marks a fan-out as due. Returns false if one is due already, which will deliver all events up to its start.
-pub async fn set_fan_out_due(access: &Access, feed: Feed) -> Result<bool, Error> {
-    let now = Millisecond::now(&access.engines().clock).millis();
-    let due = Changes::new().set(FANOUT_DUE, number(now));
-    let free = Condition::AtMost(FANOUT_DUE, number(now - FANOUT_LOST_MILLIS));
-    match access.write(&FAN_OUT_DUE, Action::update(&LIVE, FeedHeadKey { feed }, due).when(free)).await {
-        Ok(_) => Ok(true),
-        Err(Error::ConditionFailed(_) | Error::NotFound) => Ok(false),
-        Err(error) => Err(error),
+/// Marks a fan-out as due. Returns false if one is due already: it then delivers this as well, with all events up to its
+/// start. Batches overlap, so a later one may not have begun with the first of their events, nor with the same followers.
+pub async fn set_fan_out_due(access: &Access, feed: Feed, rest: &Rest) -> Result<bool, Error> {
+    let mut backoff = Backoff::new();
+    loop {
+        let Some(head) = load(access, feed).await? else { return Ok(false) };
+        let now = Millisecond::now(&access.engines().clock).millis();
+        let is_due = head.fanout_due > now - FANOUT_LOST_MILLIS;
+        let both = head.due().map_or_else(|| rest.clone(), |due| due.with(rest.clone()));
+        if is_due && head.due().as_ref() == Some(&both) {
+            return Ok(false);
+        }
+        let due = Changes::new()
+            .set(FANOUT_DUE, number(if is_due { head.fanout_due } else { now }))
+            .set(FANOUT_FROM, number(both.from))
+            .set(FANOUT_AFTER, text(both.after));
+        match change_fan_out(access, feed, &head, due).await {
+            Ok(()) => return Ok(!is_due),
+            Err(Error::NotFound) => return Ok(false),
+            Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 
-/// Marks no fan-out as due, so that the next event makes one due again, and then returns the number of the last event.
-pub async fn begin_fan_out(access: &Access, feed: Feed) -> Result<Option<u64>, Error> {
-    let done = Changes::new().set(FANOUT_DUE, number(0));
-    match access.write(&FAN_OUT_DUE, Action::update(&LIVE, FeedHeadKey { feed }, done)).await {
-        Ok(_) | Err(Error::NotFound) => head(access, feed).await,
-        Err(error) => Err(error),
+/// Marks no fan-out as due, so that the next event makes one due again. Returns the number of the last event, read after
+/// that, and what is to be delivered: this with what became due since.
+pub async fn begin_fan_out(access: &Access, feed: Feed, rest: Rest) -> Result<Option<(u64, Rest)>, Error> {
+    let mut backoff = Backoff::new();
+    loop {
+        let Some(before) = load(access, feed).await? else { return Ok(None) };
+        let none = Changes::new().set(FANOUT_DUE, number(0));
+        match change_fan_out(access, feed, &before, none).await {
+            Ok(()) => {
+                let rest = before.due().map_or_else(|| rest.clone(), |due| due.with(rest.clone()));
+                return Ok(head(access, feed).await?.map(|head| (head, rest)));
+            }
+            Err(Error::NotFound) => return Ok(None),
+            Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
+            Err(error) => return Err(error),
+        }
     }
+}
+
+/// Changes the fan-out that is due unless another writer has changed it since the head was read.
+async fn change_fan_out(access: &Access, feed: Feed, head: &Head, changes: Changes) -> Result<(), Error> {
+    let action = Action::update(&LIVE, FeedHeadKey { feed }, changes).when_all(head.same_fan_out());
+    access.write(&FAN_OUT_DUE, action).await.map(|_| ())
 }
 
 /// Returns the number of the last event of a feed, strongly consistent.
 pub async fn head(access: &Access, feed: Feed) -> Result<Option<u64>, Error> {
+    Ok(load(access, feed).await?.map(|head| head.n))
+}
+
+async fn load(access: &Access, feed: Feed) -> Result<Option<Head>, Error> {
     let stored = access.table(&FAN_OUT_DUE, &LIVE).get_consistent(FeedHeadKey { feed }).await?;
-    Ok(stored.map(|stored| stored.read::<Head>()).transpose()?.map(|head| head.n))
+    stored.map(|stored| stored.read()).transpose()
 }
 
 /// Returns the number of the last event of each feed, strongly consistent. A feed without events gets its first number
@@ -171,7 +253,7 @@ pub async fn follow(access: &Access, feeds: &[Feed]) -> Result<Vec<u64>, Error> 
                 heads.push(head.read::<Head>()?.n);
                 continue;
             }
-            let head = Head { n: new_head(clock), fanout_due: 0, expires: clock.seconds() + HEAD_SECONDS };
+            let head = Head::new(new_head(clock), clock);
             let create = Action::create(&LIVE, FeedHeadKey { feed: *feed }, &head)?;
             match access.write(&FOLLOW, create).await {
                 Ok(_) => heads.push(head.n),
@@ -188,13 +270,13 @@ pub async fn follow(access: &Access, feeds: &[Feed]) -> Result<Vec<u64>, Error> 
     }
 }
 
-/// Reads the events after a number up to a head.
-pub async fn missed(access: &Access, feed: Feed, after: u64, head: u64) -> Result<Missed, Error> {
+/// Reads the events after a number up to a head, unless they are more than a number or [`MAX_REPLAYED`].
+pub async fn missed(access: &Access, feed: Feed, after: u64, head: u64, most: u64) -> Result<Missed, Error> {
     if after == head {
         return Ok(Missed::Entries(Vec::new()));
     }
     // A number above the head belongs to a feed that was lost.
-    if after > head || head - after > MAX_REPLAYED {
+    if after > head || head - after > most.min(MAX_REPLAYED) {
         return Ok(Missed::TooMuch);
     }
     let first = FeedEntryKey { feed, number: Number(after + 1) }.key();

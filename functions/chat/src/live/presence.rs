@@ -50,7 +50,8 @@ pub async fn changed(
             Err(error) => return Err(error),
         }
     }
-    fan_out.push(Feed::Presence(user), &[frame(user, online, at)]).await;
+    // Its events have no numbers, so nobody would ask for one that was missed.
+    fan_out.push_to_all(Feed::Presence(user), &[frame(user, online, at)]).await;
     Ok(())
 }
 

@@ -12,10 +12,10 @@ use web::{Event, EventFailure, EventHandler};
 use super::connections::FORGET;
 use super::fan_out::{FAN_OUT, FanOut};
 use super::feed::Feed;
-use super::feeds::{self, FAN_OUT_DUE, MAX_REPLAYED, Missed, REPLAY};
+use super::feeds::{self, FAN_OUT_DUE, MAX_REPLAYED, Missed, REPLAY, Rest};
 use super::frame::of_events;
 use super::replay::{self, MESSAGES_OF_GROUP_CHATS};
-use crate::schema::{FAN_OUT_QUEUE, FAN_OUT_REST};
+use crate::schema::{FAN_OUT_QUEUE, FAN_OUT_REST, LIVE};
 
 /// The message for the next followers.
 pub const QUEUE_REST: AccessPattern = AccessPattern::new("queueRest", &[OnQueue(FAN_OUT_QUEUE).send()]);
@@ -27,9 +27,8 @@ const SAMPLE_MESSAGE: &str =
 /// How long events are collected for the followers past the first.
 const DELAY: Duration = Duration::from_secs(1);
 
-/// A message of the queue.
 #[derive(Debug, Serialize, Deserialize)]
-struct Rest {
+struct Message {
     feed: String,
     /// The first number to deliver.
     from: u64,
@@ -48,10 +47,11 @@ pub fn handler() -> EventHandler {
 
 /// Queues the followers after a position, unless a message that is queued already will serve them.
 pub async fn begin(access: &Access, feed: Feed, from: u64, after: Position) -> Result<(), Error> {
-    if !feeds::set_fan_out_due(access, feed).await? {
+    let rest = Rest { from, after: sort_key(&after) };
+    if !feeds::set_fan_out_due(access, feed, &rest).await? {
         return Ok(());
     }
-    let message = Rest { feed: feed.to_string(), from, after, first: true };
+    let message = Message { feed: feed.to_string(), from, after, first: true };
     access.queue(&QUEUE_REST, FAN_OUT_QUEUE).send_after(&message, DELAY).await
 }
 
@@ -62,24 +62,31 @@ async fn fan_out_rest(event: Event) -> Result<Bytes, EventFailure> {
     Ok(Bytes::from_static(b"{}"))
 }
 
-async fn serve(access: &Access, message: Rest) -> Result<(), Error> {
+async fn serve(access: &Access, message: Message) -> Result<(), Error> {
     let feed: Feed = message.feed.parse().map_err(|_| Error::Misfit("a message names no feed".to_owned()))?;
-    let head = match message.first {
-        true => feeds::begin_fan_out(access, feed).await?,
-        false => feeds::head(access, feed).await?,
+    let rest = Rest { from: message.from, after: sort_key(&message.after) };
+    let begun = match message.first {
+        true => feeds::begin_fan_out(access, feed, rest).await?,
+        false => feeds::head(access, feed).await?.map(|head| (head, rest)),
     };
-    let Some(head) = head else { return Ok(()) };
+    let Some((head, Rest { from, after })) = begun else { return Ok(()) };
     // Followers who miss more ask for it.
-    let after = message.from.saturating_sub(1).max(head.saturating_sub(MAX_REPLAYED));
-    let Missed::Entries(entries) = feeds::missed(access, feed, after, head).await? else { return Ok(()) };
+    let known = from.saturating_sub(1).max(head.saturating_sub(MAX_REPLAYED));
+    let Missed::Entries(entries) = feeds::missed(access, feed, known, head, MAX_REPLAYED).await? else { return Ok(()) };
     let entries = replay::with_messages(access, &MESSAGES_OF_GROUP_CHATS, entries).await?;
     let frames = of_events(feed, false, &entries);
     let fan_out = FanOut::new(access);
-    let (followers, rest) = fan_out.followers(feed, Some(message.after)).await?;
-    if let Some(after) = rest {
-        let next = Rest { feed: message.feed, from: message.from, after, first: false };
+    let after = (!after.is_empty()).then(|| FanOut::after(feed, &after));
+    let (followers, others) = fan_out.followers(feed, after).await?;
+    if let Some(after) = others {
+        let next = Message { feed: message.feed, from, after, first: false };
         access.queue(&QUEUE_REST, FAN_OUT_QUEUE).send(&next).await?;
     }
     fan_out.deliver(feed, followers, &frames).await;
     Ok(())
+}
+
+/// Returns the sort key of a position among the followers. Without one, all of them are served.
+fn sort_key(position: &Position) -> String {
+    position.key(&LIVE).and_then(|key| key.sk).unwrap_or_default()
 }

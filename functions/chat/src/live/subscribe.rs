@@ -7,7 +7,7 @@ use table::{Access, AccessPattern, Action, Changes, Condition, EntityKey, Error,
 use super::connections::{CONNECTION_SECONDS, Connection};
 use super::fan_out::FanOut;
 use super::feed::Feed;
-use super::feeds::{self, Missed};
+use super::feeds::{self, MAX_REPLAYED, Missed};
 use super::frame::{ErrorCode, Frame, Subscription, of_events};
 use super::{presence, replay};
 use crate::access::{GROUP_CHATS as ON_GROUP_CHATS, LIVE as ON_LIVE, PRIVATE_CHATS as ON_PRIVATE_CHATS};
@@ -27,6 +27,9 @@ pub const STILL_SUBSCRIBED: AccessPattern = AccessPattern::new("stillSubscribed"
 
 /// The most feeds of a frame.
 pub const MAX_IN_FRAME: usize = 40;
+
+/// The most events that are replayed for a frame, of all its feeds together. A client reloads the other feeds over HTTP.
+const MAX_REPLAYED_FOR_FRAME: u64 = 4 * MAX_REPLAYED;
 
 /// The most subscriptions of a connection.
 const MAX_SUBSCRIPTIONS: usize = 200;
@@ -72,9 +75,10 @@ impl Subscriber<'_> {
         let numbered: Vec<Feed> = stored.iter().copied().filter(|feed| !matches!(feed, Feed::Presence(_))).collect();
         let heads: HashMap<Feed, u64> =
             numbered.iter().copied().zip(feeds::follow(self.access, &numbered).await?).collect();
+        let mut replayed = 0;
         for feed in stored {
             let after = feeds.get(&feed).copied().flatten();
-            self.begin(feed, after, heads.get(&feed).copied()).await?;
+            replayed += self.begin(feed, after, heads.get(&feed).copied(), MAX_REPLAYED_FOR_FRAME - replayed).await?;
         }
         Ok(())
     }
@@ -155,22 +159,24 @@ impl Subscriber<'_> {
         }
     }
 
-    /// Sends what the client has missed, and then that the subscription has begun.
-    async fn begin(&self, feed: Feed, after: Option<u64>, head: Option<u64>) -> Result<(), Error> {
-        let mut frames = Vec::new();
+    /// Sends what the client has missed, up to a number of events, and then that the subscription has begun. Returns the
+    /// number of events.
+    async fn begin(&self, feed: Feed, after: Option<u64>, head: Option<u64>, most: u64) -> Result<u64, Error> {
+        let (mut frames, mut replayed) = (Vec::new(), 0);
         match (feed, after, head) {
             (Feed::Presence(user), ..) => {
                 let online = presence::is_online(self.access, user).await?;
                 frames.push(presence::frame(user, online, Millisecond::now(&self.access.engines().clock)));
             }
-            (_, Some(after), Some(head)) => match feeds::missed(self.access, feed, after, head).await? {
+            (_, Some(after), Some(head)) => match feeds::missed(self.access, feed, after, head, most).await? {
                 Missed::Entries(entries) => {
+                    replayed = entries.len() as u64;
                     let entries = replay::with_messages(self.access, &replay::MESSAGES, entries).await?;
                     frames.extend(of_events(feed, true, &entries));
                 }
                 Missed::TooMuch => {
                     self.send(&[Frame::Resync { id: self.id, feed: feed.name(), head }.bytes()]).await;
-                    return Ok(());
+                    return Ok(0);
                 }
             },
             _ => {}
@@ -181,7 +187,7 @@ impl Subscriber<'_> {
         if self.is_subscribed(feed).await? {
             self.send(&frames).await;
         }
-        Ok(())
+        Ok(replayed)
     }
 
     async fn is_subscribed(&self, feed: Feed) -> Result<bool, Error> {

@@ -3,7 +3,7 @@
 use table::AccessPattern;
 use web::{Context, Json, Path, Problem, Route, Sample, problem};
 
-use super::{OtherReader, READ, ReadState, SAMPLE, UNREAD, unread};
+use super::{OtherReader, READ, ReadState, SAMPLE, UNREAD, unread_in};
 use crate::access::{CALLER, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::group_chats::ChatMember;
@@ -23,7 +23,8 @@ pub fn route() -> Route {
 
 async fn get(cx: Context, Path(path): Path<ChatPath>) -> Result<Json<ReadState>, Problem> {
     let reader = membership(&cx, path.chat()?).await?;
-    let unread = unread(cx.access(), reader.chat, &reader.member).await?.messages.len();
+    let messages = cx.access().table(&UNREAD, table_of(reader.chat));
+    let unread = unread_in(messages, reader.chat, &reader.member).await?.messages.len();
     Ok(Json(state(&cx, &reader, &reader.member, unread).await?))
 }
 

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use web::search::{Count, Highlights, Marks, Piece, Total};
 use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
-use super::filters::{all_equal, equal};
+use super::filters::{all_named, equal, named};
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
 use super::text::{Field, Words, keep_present};
 use super::{SEARCH, TIMEOUT, searcher};
@@ -128,9 +128,10 @@ async fn search(cx: Context, Query(query): Query<CommunityQuery>) -> Result<Json
     searcher(&cx).await?;
     let words = query.q.as_deref().map(Words::parse).transpose();
     let words = words.map_err(|fault| Problem::faults(vec![fault]))?;
-    let chosen = [("topicKey", &query.topic), ("country", &query.country)].into_iter();
-    let chosen = chosen.filter_map(|(field, value)| Some((field, equal(field, value.as_ref()?)))).collect();
-    let filters = all_equal([("state", &query.state), ("city", &query.city)]);
+    let topic = query.topic.as_ref().map(|topic| ("topicKey", equal("topicKey", topic)));
+    let country = query.country.as_ref().map(|country| ("country", named("country", country)));
+    let chosen = topic.into_iter().chain(country).collect();
+    let filters = all_named([("state", &query.state), ("city", &query.city)]);
     let mut search = CommunitySearch { words, chosen, filters };
     let FoundPage { items, total, mut counts, next_cursor } =
         page::page(&cx, &mut search, query.limit, query.cursor.as_deref()).await?;

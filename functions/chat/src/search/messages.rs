@@ -37,7 +37,7 @@ const TEXT: Field = Field { name: "text", word: 1, prefix: 1, typo: 1, is_long: 
 /// The query string of a search for messages.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 pub struct MessageQuery {
-    /// Words, which must all be found; typos are tolerated. A text in double quotes is found as a phrase.
+    /// Words, which must all be found; typos are tolerated. Each text in double quotes is found as a phrase.
     #[schema(min_length = 1, max_length = 200)]
     q: Option<String>,
     /// Only messages of this chat: `groupchat/{id}` or `privatechat/{id}`.
@@ -79,11 +79,11 @@ pub struct FoundMessage {
     pub highlights: Highlights,
 }
 
-/// The words or the phrase of a query for messages.
+/// The words and the phrases of a query for messages.
 #[derive(Clone, Debug, PartialEq)]
-enum Wanted {
-    Words(Words),
-    Phrase(String),
+struct Wanted {
+    words: Option<Words>,
+    phrases: Vec<String>,
 }
 
 /// A search for the messages that the caller may read.
@@ -162,17 +162,25 @@ fn millisecond(time: Timestamp) -> String {
 }
 
 impl Wanted {
+    /// Texts between double quotes are phrases. A query with an odd number of quotes has words only.
     fn parse(q: &str) -> Result<Self, Fault> {
-        let words = Words::parse(q)?;
-        let quoted = q.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        Ok(quoted.map_or(Self::Words(words), |phrase| Self::Phrase(phrase.to_owned())))
+        let texts: Vec<&str> = q.split('"').collect();
+        let all = Words::parse(&texts.join(" "))?;
+        if texts.len().is_multiple_of(2) {
+            return Ok(Self { words: Some(all), phrases: Vec::new() });
+        }
+        let outside: Vec<&str> = texts.iter().step_by(2).copied().collect();
+        let phrases = texts.into_iter().skip(1).step_by(2).filter(|text| text.chars().any(char::is_alphanumeric));
+        Ok(Self {
+            words: Words::parse(&outside.join(" ")).ok(),
+            phrases: phrases.map(|phrase| phrase.trim().to_owned()).collect(),
+        })
     }
 
     fn clause(&self) -> Value {
-        match self {
-            Self::Words(words) => typos(TEXT.name, &words.joined(), "and"),
-            Self::Phrase(phrase) => json!({ "match_phrase": { TEXT.name: phrase } }),
-        }
+        let words = self.words.iter().map(|words| typos(TEXT.name, &words.joined(), "and"));
+        let phrases = self.phrases.iter().map(|phrase| json!({ "match_phrase": { TEXT.name: phrase } }));
+        json!({ "bool": { "must": words.chain(phrases).collect::<Vec<_>>() } })
     }
 }
 
@@ -250,11 +258,18 @@ mod tests {
     }
 
     #[test]
-    fn quoted_query_is_a_phrase() {
+    fn quoted_texts_are_phrases() {
         let wanted = |q: &str| query(json!({ "q": q })).parse().unwrap().0.unwrap();
-        assert_eq!(wanted(" \"green moss\" "), Wanted::Phrase("green moss".to_owned()));
-        for words in ["green moss", "\"green moss", "green \"moss\"", "a\"b\""] {
-            assert!(matches!(wanted(words), Wanted::Words(_)), "{words}");
+        let expected = |words: &str, phrases: &[&str]| Wanted {
+            words: Words::parse(words).ok(),
+            phrases: phrases.iter().copied().map(str::to_owned).collect(),
+        };
+        assert_eq!(wanted(" \"green moss\" "), expected("", &["green moss"]));
+        assert_eq!(wanted("\"green moss\" \"old tree\""), expected("", &["green moss", "old tree"]));
+        assert_eq!(wanted("wet \" green moss\" \"--\" fern"), expected("wet fern", &["green moss"]));
+        assert_eq!(wanted("a\"b\""), expected("a", &["b"]));
+        for words in ["green moss", "\"green moss", "green moss\""] {
+            assert_eq!(wanted(words), expected("green moss", &[]), "{words}");
         }
         for empty in ["\"\"", "\"", "\" \"", "--"] {
             assert!(query(json!({ "q": empty })).parse().is_err(), "{empty}");

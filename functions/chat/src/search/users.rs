@@ -9,9 +9,9 @@ use utoipa::ToSchema;
 use web::search::{Highlights, Marks, Piece, Total, prefix};
 use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
-use super::filters::{all_equal, equal};
+use super::filters::{all_named, equal};
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
-use super::text::{Field, Words, keep_present, scored};
+use super::text::{Field, Words, keep_present, scored, typos};
 use super::{SEARCH, TIMEOUT, searcher};
 use crate::access::{CALLER, USERS};
 use crate::caller::{BANNED, SIGNED_IN};
@@ -28,9 +28,10 @@ const FIELDS: [Field; 2] = [
     Field { name: "bio", word: 2, prefix: 1, typo: 1, is_long: true },
 ];
 
-/// The points of a username that is a word of the query, and of one that starts with it.
+/// The points of a username that is a word of the query, of one that starts with it, and of one that differs by typos.
 const USERNAME: u32 = 10;
 const USERNAME_PREFIX: u32 = 6;
+const USERNAME_TYPO: u32 = 3;
 
 /// The points of a username or name that starts with the whole query: more than all others of 20 words together.
 const WHOLE: u32 = 1000;
@@ -112,11 +113,16 @@ pub fn route() -> Route {
 async fn search(cx: Context, Query(query): Query<UserQuery>) -> Result<Json<FoundUsers>, Problem> {
     searcher(&cx).await?;
     let words = Words::parse(&query.q).map_err(|fault| Problem::faults(vec![fault]))?;
-    let filters = all_equal([("country", &query.country), ("state", &query.state), ("city", &query.city)]);
+    let filters = all_named([("country", &query.country), ("state", &query.state), ("city", &query.city)]);
     let mut search = UserSearch { words, filters, clock: cx.engines().clock.clone() };
     let FoundPage { items, total, next_cursor, .. } =
         page::page(&cx, &mut search, query.limit, query.cursor.as_deref()).await?;
     Ok(Json(FoundUsers { items, total, next_cursor }))
+}
+
+/// Returns a text as usernames are stored: in lower case and without the `@` by which a message mentions them.
+fn username_of(text: &str) -> String {
+    text.trim_start_matches('@').to_lowercase()
 }
 
 impl Searched for UserSearch {
@@ -124,16 +130,16 @@ impl Searched for UserSearch {
 
     fn query(&self, marks: &Marks, _: bool) -> SearchQuery {
         let of_username = |word: &str| {
-            // Usernames are in lower case.
-            let word = word.to_lowercase();
+            let word = username_of(word);
             vec![
                 scored(USERNAME, json!({ "term": { "username": word } })),
                 scored(USERNAME_PREFIX, prefix("username", &word)),
+                scored(USERNAME_TYPO, typos("username", &word, "and")),
             ]
         };
         let whole = self.words.joined();
         let starts = json!({ "bool": { "should": [
-            prefix("username", &whole.to_lowercase()),
+            prefix("username", &username_of(&whole)),
             prefix("nameKey", &whole),
         ] } });
         let mut filters = vec![equal("entity", "user")];

@@ -4,6 +4,7 @@ use table::Error;
 use table::search::SearchError;
 
 use super::{CONFLICT, Problem};
+use crate::Fault;
 
 /// The default conversion. A handler that knows more about an error, such as the missing reference, converts it itself.
 impl From<Error> for Problem {
@@ -32,6 +33,11 @@ impl From<SearchError> for Problem {
     fn from(error: SearchError) -> Self {
         match error {
             SearchError::Unavailable(_) => Self::search_unavailable(error),
+            SearchError::TooComplex(_) => {
+                let detail =
+                    "has too many or too long words for a search; in scripts without spaces each character is a word";
+                Self::faults(vec![Fault::parameter("q", detail)]).caused_by(error)
+            }
             SearchError::Refused(_) | SearchError::Undeclared(_) => Self::internal(error),
         }
     }
