@@ -19,10 +19,11 @@ const browser = await chromium.launch({
   args: ['--no-sandbox'],
 })
 
-/** Signs a person in, with the keyboard. Returns the page and the username. */
-async function signIn(token) {
+/** Signs a person in, with the keyboard. The window may open its socket once `connects` is settled. Returns the page and the username. */
+async function signIn(token, connects = Promise.resolve()) {
   // One browser with two windows: each has its own person.
   const page = await context.newPage()
+  await page.route(/\/chat\/live\/tickets$/, (route) => connects.then(() => route.continue()))
   page.on('pageerror', (error) => assert.fail(error.stack))
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
   await page.goto(`${platform}/chat/app`)
@@ -58,7 +59,9 @@ try {
   await visitor.close()
 
   const ann = await signIn(tokens[0])
-  const bob = await signIn(tokens[1])
+  // What happens between the first load of a window and its subscription must not be missed.
+  let connect
+  const bob = await signIn(tokens[1], new Promise((resolve) => (connect = resolve)))
   step('two people have signed in')
 
   const message = (window, text) => window.page.getByRole('listitem').filter({ hasText: text })
@@ -71,6 +74,10 @@ try {
   await ann.page.keyboard.insertText(first)
   await ann.page.keyboard.press('Enter')
   await ann.page.getByRole('log').getByText(first).waitFor()
+  const headers = { authorization: `Bearer ${tokens[1]}` }
+  const notified = async () => (await (await fetch(`${platform}/chat/me/notifications`, { headers })).json()).items.length > 0
+  while (!(await notified())) await ann.page.waitForTimeout(100)
+  connect()
   step('one has written to the other')
 
   const conversation = bob.page.getByRole('navigation', { name: 'Conversations' }).getByRole('button', { name: /unread/ })

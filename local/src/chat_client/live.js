@@ -7,12 +7,18 @@ const MAX_FEEDS_PER_FRAME = 20
 const MAX_WAIT = 30_000
 
 export class Live {
-  /** `ticket` gets a ticket. `onEvent` receives each event, `onResync` reloads everything, `onState` reports whether the socket is open. */
+  /**
+   * `ticket` gets a ticket. `onEvent` receives each event, `onState` reports whether the socket is open. `onResync` reloads
+   * everything: after a gap, and after the first subscription, since nobody tells what happened just before it.
+   */
   constructor({ ticket, onEvent, onResync, onState }) {
     Object.assign(this, { ticket, onEvent, onResync, onState })
     /** The feeds: the number of the last event that was applied, those that run ahead, and whether a replay is awaited. */
     this.feeds = new Map()
     this.socket = null
+    /** The present reload, and the one after it. */
+    this.current = Promise.resolve()
+    this.next = null
     this.isWanted = false
     this.failures = 0
     this.frames = 0
@@ -109,14 +115,17 @@ export class Live {
         break
       case 'subscribed':
         if (!feed) break
-        feed.last ??= frame.head ?? 0
+        if (feed.last === null) {
+          feed.last = frame.head ?? 0
+          this.reload(frame.feed, feed)
+          break
+        }
         feed.isWaiting = false
         this.release(frame.feed, feed)
         break
       case 'resync':
         if (!feed) break
         feed.last = frame.head
-        feed.isWaiting = false
         this.reload(frame.feed, feed)
         break
       case 'error':
@@ -148,12 +157,27 @@ export class Live {
     return [...this.feeds].filter(([, feed]) => feed.isWaiting).map(([name]) => name)
   }
 
-  /** Reloads everything after a gap, again until it succeeds. */
+  /** Reloads everything, again until it succeeds. The events of the feed are held meanwhile, since they are newer. */
   reload(name, feed) {
-    this.onResync().then(
-      () => this.release(name, feed),
+    this.reloaded().then(
+      () => {
+        feed.isWaiting = false
+        this.release(name, feed)
+      },
       () => setTimeout(() => this.isWanted && this.reload(name, feed), MAX_WAIT)
     )
+  }
+
+  /** Begins to reload after the present reload, once for all feeds that ask meanwhile. */
+  reloaded() {
+    this.next ??= this.current
+      .catch(() => {})
+      .then(() => {
+        this.next = null
+        this.current = this.isWanted ? this.onResync() : Promise.resolve()
+        return this.current
+      })
+    return this.next
   }
 
   events({ feed: name, replay, events }, feed) {
