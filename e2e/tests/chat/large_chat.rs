@@ -81,12 +81,7 @@ async fn each_of_many_members_gets_each_message_in_few_frames() {
     let pair = group_chat_of(&chat, &[&chat.cy]).await;
     let feed = Feed::GroupChat(group.parse().unwrap());
     let follow: Vec<Follows> = (0..members).map(Follows::at).collect();
-    let clients = follow.iter().map(|member| (member.connection.clone(), member.manner));
-    let clients = Arc::new(CountedClients::new(clients));
-    chat.cairn.count_posts(&clients);
-    let expires = chat.cairn.clock.seconds() + 3600;
-    let items = follow.iter().flat_map(|member| member.items(feed, expires)).collect();
-    chat.cairn.table_of(&LIVE).put_all(items).await;
+    let clients = connected(&chat, feed, &follow).await;
     chat.cairn.caught_up().await;
     let (gone, live): (Vec<&Follows>, Vec<&Follows>) = follow.iter().partition(|member| member.manner == Manner::Gone);
     let connections: HashSet<&str> = gone.iter().map(|member| member.connection.as_str()).collect();
@@ -152,17 +147,20 @@ async fn each_of_many_members_gets_each_message_in_few_frames() {
     assert!(median < Duration::from_secs(20), "the members of a chat of two waited {delays:?}");
 }
 
-/// Stores connections of people that only the table has, who follow a feed and receive what is posted.
-async fn with_followers(chat: &Chat, feed: Feed, number: usize) -> (Vec<Follows>, Arc<CountedClients>) {
-    let follow = |number| Follows { manner: Manner::Receives, ..Follows::at(number) };
-    let follow: Vec<Follows> = (0..number).map(follow).collect();
+/// Returns members who receive all that is posted to them.
+fn receiving(number: usize) -> Vec<Follows> {
+    (0..number).map(|number| Follows { manner: Manner::Receives, ..Follows::at(number) }).collect()
+}
+
+/// Stores the connections of members who follow a feed, and answers what is posted to them.
+async fn connected(chat: &Chat, feed: Feed, follow: &[Follows]) -> Arc<CountedClients> {
     let clients = follow.iter().map(|member| (member.connection.clone(), member.manner));
     let clients = Arc::new(CountedClients::new(clients));
     chat.cairn.count_posts(&clients);
     let expires = chat.cairn.clock.seconds() + 3600;
     let items = follow.iter().flat_map(|member| member.items(feed, expires)).collect();
     chat.cairn.table_of(&LIVE).put_all(items).await;
-    (follow, clients)
+    clients
 }
 
 async fn overlapping_batches_leave_no_follower_of_a_large_chat_without_an_event() {
@@ -170,7 +168,8 @@ async fn overlapping_batches_leave_no_follower_of_a_large_chat_without_an_event(
     let group = group_chat_of(&chat, &[]).await;
     let feed = Feed::GroupChat(group.parse().unwrap());
     let path = format!("/chat/groupchats/{group}");
-    let (follow, clients) = with_followers(&chat, feed, FIRST + 60).await;
+    let follow = receiving(FIRST + 60);
+    let clients = connected(&chat, feed, &follow).await;
     let received = |member: &Follows| {
         let frames = clients.frames();
         clients.received(&member.connection).iter().fold(0, |all, number| all | messages_of(&frames[*number]))
@@ -217,7 +216,8 @@ async fn overlapping_batches_leave_no_follower_of_a_large_chat_without_an_event(
 async fn presence_reaches_more_than_500_followers() {
     let chat = Chat::without_search().await;
     let feed = Feed::Presence(chat.bob.id.parse().unwrap());
-    let (follow, clients) = with_followers(&chat, feed, 2 * FIRST + 1).await;
+    let follow = receiving(2 * FIRST + 1);
+    let clients = connected(&chat, feed, &follow).await;
     let _bob = open(&chat.bob).await;
     chat.cairn.caught_up().await;
     let told = |member: &&Follows| !clients.received(&member.connection).is_empty();

@@ -53,34 +53,26 @@ impl<'a> FanOut<'a> {
     /// Delivers frames to the first connections that follow a feed. Returns the position after the last of these
     /// connections, if there are others.
     pub async fn push(&self, feed: Feed, frames: &[Vec<u8>]) -> Option<Position> {
-        match self.followers(feed, None).await {
+        self.push_after(feed, None, frames).await
+    }
+
+    /// Delivers frames to all connections that follow a feed.
+    pub async fn push_to_all(&self, feed: Feed, frames: &[Vec<u8>]) {
+        let mut after = self.push(feed, frames).await;
+        while after.is_some() {
+            after = self.push_after(feed, after, frames).await;
+        }
+    }
+
+    async fn push_after(&self, feed: Feed, after: Option<Position>, frames: &[Vec<u8>]) -> Option<Position> {
+        match self.followers(feed, after).await {
             Ok((followers, rest)) => {
                 self.deliver(feed, followers, frames).await;
                 rest
             }
             Err(error) => {
-                tracing::error!(%feed, %error, "reading the followers of a feed failed; they will see the hole");
+                tracing::error!(%feed, %error, "reading the followers of a feed failed; they miss frames");
                 None
-            }
-        }
-    }
-
-    /// Delivers frames to all connections that follow a feed.
-    pub async fn push_to_all(&self, feed: Feed, frames: &[Vec<u8>]) {
-        let mut after = None;
-        loop {
-            match self.followers(feed, after).await {
-                Ok((followers, rest)) => {
-                    self.deliver(feed, followers, frames).await;
-                    after = rest;
-                }
-                Err(error) => {
-                    tracing::error!(%feed, %error, "reading the followers of a feed failed; they miss a frame");
-                    return;
-                }
-            }
-            if after.is_none() {
-                return;
             }
         }
     }

@@ -50,7 +50,7 @@ pub async fn changed(
             Err(error) => return Err(error),
         }
     }
-    // Its events have no numbers, so nobody would ask for one that was missed.
+    // These frames have no numbers, by which a client would notice that it has missed one.
     fan_out.push_to_all(Feed::Presence(user), &[frame(user, online, at)]).await;
     Ok(())
 }

@@ -21,8 +21,7 @@ use crate::schema::{FAN_OUT_QUEUE, FAN_OUT_REST, LIVE};
 pub const QUEUE_REST: AccessPattern = AccessPattern::new("queueRest", &[OnQueue(FAN_OUT_QUEUE).send()]);
 
 /// A message about a chat that has no events.
-const SAMPLE_MESSAGE: &str =
-    r#"{"feed":"groupchat/019b76da-a800-7000-8000-000000000029","from":1,"after":{},"first":false}"#;
+const SAMPLE_MESSAGE: &str = r#"{"feed":"groupchat/019b76da-a800-7000-8000-000000000029","from":1,"after":{"pk":"SUB#groupchat/019b76da-a800-7000-8000-000000000029","sk":"USER#019b76da-a800-7000-8000-000000000001#SaMpLe="},"first":false}"#;
 
 /// How long events are collected for the followers past the first.
 const DELAY: Duration = Duration::from_secs(1);
@@ -47,7 +46,7 @@ pub fn handler() -> EventHandler {
 
 /// Queues the followers after a position, unless a message that is queued already will serve them.
 pub async fn begin(access: &Access, feed: Feed, from: u64, after: Position) -> Result<(), Error> {
-    let rest = Rest { from, after: sort_key(&after) };
+    let rest = Rest { from, after: sort_key(&after)? };
     if !feeds::set_fan_out_due(access, feed, &rest).await? {
         return Ok(());
     }
@@ -64,7 +63,7 @@ async fn fan_out_rest(event: Event) -> Result<Bytes, EventFailure> {
 
 async fn serve(access: &Access, message: Message) -> Result<(), Error> {
     let feed: Feed = message.feed.parse().map_err(|_| Error::Misfit("a message names no feed".to_owned()))?;
-    let rest = Rest { from: message.from, after: sort_key(&message.after) };
+    let rest = Rest { from: message.from, after: sort_key(&message.after)? };
     let begun = match message.first {
         true => feeds::begin_fan_out(access, feed, rest).await?,
         false => feeds::head(access, feed).await?.map(|head| (head, rest)),
@@ -76,8 +75,7 @@ async fn serve(access: &Access, message: Message) -> Result<(), Error> {
     let entries = replay::with_messages(access, &MESSAGES_OF_GROUP_CHATS, entries).await?;
     let frames = of_events(feed, false, &entries);
     let fan_out = FanOut::new(access);
-    let after = (!after.is_empty()).then(|| FanOut::after(feed, &after));
-    let (followers, others) = fan_out.followers(feed, after).await?;
+    let (followers, others) = fan_out.followers(feed, Some(FanOut::after(feed, &after))).await?;
     if let Some(after) = others {
         let next = Message { feed: message.feed, from, after, first: false };
         access.queue(&QUEUE_REST, FAN_OUT_QUEUE).send(&next).await?;
@@ -86,7 +84,8 @@ async fn serve(access: &Access, message: Message) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the sort key of a position among the followers. Without one, all of them are served.
-fn sort_key(position: &Position) -> String {
-    position.key(&LIVE).and_then(|key| key.sk).unwrap_or_default()
+/// Returns the sort key of a position among the followers.
+fn sort_key(position: &Position) -> Result<String, Error> {
+    let key = position.key(&LIVE).and_then(|key| key.sk);
+    key.ok_or_else(|| Error::Misfit("a message names no position".to_owned()))
 }

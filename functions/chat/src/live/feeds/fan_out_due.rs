@@ -1,0 +1,116 @@
+//! The fan-out of a feed to its followers past the first: what is due is kept in the feed's head.
+
+use table::item::{number, text};
+use table::{Access, AccessPattern, Action, Backoff, Changes, Condition, Error};
+
+use super::Head;
+use crate::access::LIVE as ON_LIVE;
+use crate::keys::FeedHeadKey;
+use crate::live::feed::Feed;
+use crate::names::Millisecond;
+use crate::schema::LIVE;
+
+/// The last number of a feed, and when its many followers are served.
+pub const FAN_OUT_DUE: AccessPattern = AccessPattern::new("fanOutDue", &[ON_LIVE.get(), ON_LIVE.update()]);
+
+const FANOUT_DUE: &str = "FanoutDue";
+const FANOUT_FROM: &str = "FanoutFrom";
+const FANOUT_AFTER: &str = "FanoutAfter";
+
+/// How long after it was due a fan-out counts as lost.
+const FANOUT_LOST_MILLIS: i64 = 5000;
+
+/// What a fan-out to the followers past the first delivers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// The first number.
+    pub from: u64,
+    /// The sort key of the subscription after which the followers begin.
+    pub after: String,
+}
+
+impl Rest {
+    /// Returns what contains both.
+    fn with(self, other: Self) -> Self {
+        Self { from: self.from.min(other.from), after: self.after.min(other.after) }
+    }
+}
+
+impl Head {
+    /// Returns what the fan-out that is due delivers.
+    fn due(&self) -> Option<Rest> {
+        let (from, after) = (self.fanout_from?, self.fanout_after.clone()?);
+        (self.fanout_due > 0).then_some(Rest { from, after })
+    }
+
+    /// Returns the conditions that hold until another writer changes the fan-out that is due.
+    fn same_fan_out(&self) -> [Condition; 3] {
+        let same =
+            |name, value: Option<_>| value.map_or(Condition::Absent(name), |value| Condition::Equals(name, value));
+        [
+            Condition::Equals(FANOUT_DUE, number(self.fanout_due)),
+            same(FANOUT_FROM, self.fanout_from.map(number)),
+            same(FANOUT_AFTER, self.fanout_after.clone().map(text)),
+        ]
+    }
+}
+
+/// Marks a fan-out as due. Returns false if one is due already: it then delivers this as well, with all events up to its
+/// start. Batches overlap, so a later one may not have begun with the first of their events, nor with the same followers.
+pub async fn set_fan_out_due(access: &Access, feed: Feed, rest: &Rest) -> Result<bool, Error> {
+    let mut backoff = Backoff::new();
+    loop {
+        let Some(head) = load(access, feed).await? else { return Ok(false) };
+        let now = Millisecond::now(&access.engines().clock).millis();
+        let is_due = head.fanout_due > now - FANOUT_LOST_MILLIS;
+        let both = head.due().map_or_else(|| rest.clone(), |due| due.with(rest.clone()));
+        if is_due && head.due().as_ref() == Some(&both) {
+            return Ok(false);
+        }
+        let due = Changes::new()
+            .set(FANOUT_DUE, number(if is_due { head.fanout_due } else { now }))
+            .set(FANOUT_FROM, number(both.from))
+            .set(FANOUT_AFTER, text(both.after));
+        match change_fan_out(access, feed, &head, due).await {
+            Ok(()) => return Ok(!is_due),
+            Err(Error::NotFound) => return Ok(false),
+            Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Marks no fan-out as due, so that the next event makes one due again. Returns the number of the last event, read after
+/// that, and what is to be delivered: this with what became due since.
+pub async fn begin_fan_out(access: &Access, feed: Feed, rest: Rest) -> Result<Option<(u64, Rest)>, Error> {
+    let mut backoff = Backoff::new();
+    loop {
+        let Some(before) = load(access, feed).await? else { return Ok(None) };
+        let none = Changes::new().set(FANOUT_DUE, number(0));
+        match change_fan_out(access, feed, &before, none).await {
+            Ok(()) => {
+                let rest = before.due().map_or_else(|| rest.clone(), |due| due.with(rest.clone()));
+                return Ok(head(access, feed).await?.map(|head| (head, rest)));
+            }
+            Err(Error::NotFound) => return Ok(None),
+            Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Changes the fan-out that is due unless another writer has changed it since the head was read.
+async fn change_fan_out(access: &Access, feed: Feed, head: &Head, changes: Changes) -> Result<(), Error> {
+    let action = Action::update(&LIVE, FeedHeadKey { feed }, changes).when_all(head.same_fan_out());
+    access.write(&FAN_OUT_DUE, action).await.map(|_| ())
+}
+
+/// Returns the number of the last event of a feed, strongly consistent.
+pub async fn head(access: &Access, feed: Feed) -> Result<Option<u64>, Error> {
+    Ok(load(access, feed).await?.map(|head| head.n))
+}
+
+async fn load(access: &Access, feed: Feed) -> Result<Option<Head>, Error> {
+    let stored = access.table(&FAN_OUT_DUE, &LIVE).get_consistent(FeedHeadKey { feed }).await?;
+    stored.map(|stored| stored.read()).transpose()
+}
