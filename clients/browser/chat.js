@@ -19,7 +19,10 @@ const browser = await chromium.launch({
   args: ['--no-sandbox'],
 })
 
-/** Signs a person in, with the keyboard. The window may open its socket once `connects` is settled. Returns the page and the username. */
+/**
+ * Signs a person in, with the keyboard. The window gets the ticket for its socket once `connects` is settled. Returns the
+ * page and the username.
+ */
 async function signIn(token, connects = Promise.resolve()) {
   // One browser with two windows: each has its own person.
   const page = await context.newPage()
@@ -76,7 +79,9 @@ try {
   await ann.page.getByRole('log').getByText(first).waitFor()
   const headers = { authorization: `Bearer ${tokens[1]}` }
   const notified = async () => (await (await fetch(`${platform}/chat/me/notifications`, { headers })).json()).items.length > 0
-  while (!(await notified())) await ann.page.waitForTimeout(100)
+  const until = Date.now() + 20_000
+  while (Date.now() < until && !(await notified())) await ann.page.waitForTimeout(100)
+  assert.ok(await notified(), 'the second person has no notification')
   connect()
   step('one has written to the other')
 

@@ -9,7 +9,7 @@ const MAX_WAIT = 30_000
 export class Live {
   /**
    * `ticket` gets a ticket. `onEvent` receives each event, `onState` reports whether the socket is open. `onResync` reloads
-   * everything: after a gap, and after the first subscription, since nobody tells what happened just before it.
+   * everything: after a gap, and after a first subscription, since the events before it are not replayed.
    */
   constructor({ ticket, onEvent, onResync, onState }) {
     Object.assign(this, { ticket, onEvent, onResync, onState })
@@ -161,6 +161,8 @@ export class Live {
   reload(name, feed) {
     this.reloaded().then(
       () => {
+        // The person may have signed out meanwhile.
+        if (this.feeds.get(name) !== feed) return
         feed.isWaiting = false
         this.release(name, feed)
       },
