@@ -69,7 +69,7 @@ impl Access {
     }
 }
 
-/// Errors of such queries, which OpenSearch reports with a status from 500, or with 400.
+/// The errors by which OpenSearch reports such a query, with the status 400 or one from 500.
 const TOO_COMPLEX: [&str; 3] = ["too_many_nested_clauses", "too_many_clauses", "too_complex_to_determinize_exception"];
 
 /// An error in an answer of OpenSearch, with the errors that have caused it.

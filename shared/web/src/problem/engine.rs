@@ -33,6 +33,7 @@ impl From<SearchError> for Problem {
     fn from(error: SearchError) -> Self {
         match error {
             SearchError::Unavailable(_) => Self::search_unavailable(error),
+            // Only words can be so many: routes limit their filters.
             SearchError::TooComplex(_) => {
                 let detail =
                     "has too many or too long words for a search; in scripts without spaces each character is a word";
@@ -70,6 +71,13 @@ mod tests {
             assert!(!String::from_utf8_lossy(response.body()).contains("10.0.0.1"));
         }
         assert!(Problem::from(engine()).cause().is_some_and(|cause| cause.contains("10.0.0.1")));
+    }
+
+    #[test]
+    fn search_that_is_too_complex_is_a_fault_of_its_words() {
+        let response = Problem::from(SearchError::TooComplex("too_many_clauses".into())).into_response("id-1");
+        let body: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
+        assert_eq!((response.status().as_u16(), &body["errors"][0]["parameter"]), (400, &"q".into()), "{body}");
     }
 
     #[test]
