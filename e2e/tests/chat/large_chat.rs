@@ -7,7 +7,7 @@ use std::time::Duration;
 use ::chat::keys::{ConnectionKey, FeedHeadKey, SubscriptionKey, UserConnectionKey};
 use ::chat::live::feed::Feed;
 use ::chat::names::UserId;
-use ::chat::schema::LIVE;
+use ::chat::schema::{GROUP_CHATS, LIVE, TELL};
 use serde_json::{Value, json};
 use table::{EntityKey, Escaped, item};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -24,6 +24,7 @@ tests! { chat_large_chat:
     #[long] each_of_many_members_gets_each_message_in_few_frames,
     overlapping_batches_leave_no_follower_of_a_large_chat_without_an_event,
     presence_reaches_more_than_500_followers,
+    clients_that_cannot_be_reached_do_not_stop_the_stream,
 }
 
 /// The followers that get each event at once.
@@ -149,7 +150,11 @@ async fn each_of_many_members_gets_each_message_in_few_frames() {
 
 /// Returns members who receive all that is posted to them.
 fn receiving(number: usize) -> Vec<Follows> {
-    (0..number).map(|number| Follows { manner: Manner::Receives, ..Follows::at(number) }).collect()
+    all_of(Manner::Receives, number)
+}
+
+fn all_of(manner: Manner, number: usize) -> Vec<Follows> {
+    (0..number).map(|number| Follows { manner, ..Follows::at(number) }).collect()
 }
 
 /// Stores the connections of members who follow a feed, and answers what is posted to them.
@@ -224,6 +229,23 @@ async fn presence_reaches_more_than_500_followers() {
     assert_eq!(follow.iter().filter(told).count(), follow.len());
     let frame: Value = serde_json::from_slice(&clients.frames()[0]).unwrap();
     assert_eq!((&frame["type"], &frame["online"]), (&json!("presence"), &json!(true)), "{frame}");
+}
+
+async fn clients_that_cannot_be_reached_do_not_stop_the_stream() {
+    let chat = Chat::without_search().await;
+    let group = group_chat_of(&chat, &[]).await;
+    let feed = Feed::GroupChat(group.parse().unwrap());
+    send(&chat.ann.user, &format!("/chat/groupchats/{group}"), "hello").await;
+    chat.cairn.caught_up().await;
+    let chats = chat.cairn.table_of(&GROUP_CHATS);
+    let items = chats.items().await;
+    let message = items.iter().find(|item| item["sk"].as_s().unwrap().starts_with("MESSAGE#")).unwrap();
+    let record = chats.insert_record(message, 7);
+    connected(&chat, feed, &all_of(Manner::Hangs, FIRST)).await;
+    // All attempts together take 15 s and their pauses.
+    let limit = Duration::from_secs(17);
+    let answer = chat.cairn.event_within(limit, "chat", TELL, &json!({ "Records": [record] })).await;
+    assert_eq!(answer.unwrap(), json!({ "batchItemFailures": [] }));
 }
 
 /// Returns the number of members who miss one of these messages.

@@ -26,6 +26,8 @@ pub enum Manner {
     BusyOnce,
     /// Each post is answered 410.
     Gone,
+    /// No post is answered.
+    Hangs,
 }
 
 struct Client {
@@ -42,6 +44,12 @@ impl CountedClients {
         Self(Mutex::new(State { clients, ..State::default() }))
     }
 
+    /// Returns whether posts to this connection are not answered.
+    pub fn hangs(&self, connection: &str) -> bool {
+        let clients = &self.0.lock().unwrap().clients;
+        clients.get(connection).is_some_and(|client| client.manner == Manner::Hangs)
+    }
+
     /// Keeps a frame for a connection. Returns the status of the response, or none if there is no such client.
     pub fn post(&self, connection: &str, frame: Bytes) -> Option<u16> {
         let state = &mut *self.0.lock().unwrap();
@@ -49,7 +57,7 @@ impl CountedClients {
         match client.manner {
             Manner::Gone => return Some(410),
             Manner::BusyOnce if !std::mem::replace(&mut client.was_busy, true) => return Some(429),
-            Manner::BusyOnce | Manner::Receives => {}
+            Manner::BusyOnce | Manner::Receives | Manner::Hangs => {}
         }
         let number = *state.numbers.entry(frame.clone()).or_insert_with(|| {
             state.frames.push(frame);

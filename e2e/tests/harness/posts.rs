@@ -1,6 +1,7 @@
 //! Posts to connections that fail on demand: a relay in front of the management API of a platform's sockets.
 
 use std::collections::HashMap;
+use std::future;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use bytes::Bytes;
@@ -69,6 +70,9 @@ impl Posts {
         let connection = parts.uri.path().rsplit('/').next().unwrap_or_default().replace("%3D", "=");
         let refused = self.refused.lock().unwrap().get(&connection).copied();
         let counted = self.counted.lock().unwrap().get(&*prefix).cloned();
+        if counted.as_ref().is_some_and(|clients| clients.hangs(&connection)) {
+            return future::pending().await;
+        }
         let answered = counted.and_then(|clients| clients.post(&connection, body.clone()));
         if answered == Some(200) {
             return Ok(Response::new(Full::default()));

@@ -123,10 +123,14 @@ async fn shape_is_returned_whole_or_simplified() {
 
     let positions = |answer: &crate::harness::Answer| answer["geometry"]["coordinates"][0].as_array().unwrap().len();
     let mut last = usize::MAX;
-    for metres in ["0.1", "10", "1000", "100000"] {
+    for (metres, decimals) in [("0.1", 7), ("10", 5), ("1000", 3), ("100000", 1)] {
         let path = format!("{BOUNDARY}?tolerance={metres}");
         let coarse = visitor.get(&path).await.is(200);
         assert!(positions(&coarse) <= last && positions(&coarse) >= 4, "{metres}");
+        let steps = 10_f64.powi(decimals);
+        let is_rounded = |degrees: &Value| (degrees.as_f64().unwrap() * steps).round() / steps == *degrees;
+        let ring = coarse["geometry"]["coordinates"][0].as_array().unwrap();
+        assert!(ring.iter().flat_map(|position| position.as_array().unwrap()).all(is_rounded), "{metres}");
         assert_eq!(coarse.bytes, visitor.get(&path).await.is(200).bytes);
         assert_ne!(coarse.tag(), whole.tag());
         visitor.get(&path).if_none_match(&coarse.tag()).await.is(304);

@@ -30,7 +30,7 @@ impl Shape {
             form
         } else {
             let mut simplified =
-                ROUNDING_TOLERANCES.iter().filter_map(|tolerance| self.simplify(*tolerance).shape.rounded());
+                ROUNDING_TOLERANCES.iter().filter_map(|tolerance| self.simplify_unrounded(*tolerance).shape.rounded());
             simplified.find(Self::is_valid).unwrap_or(form)
         };
         Some(form.canonical())
@@ -55,7 +55,7 @@ impl Shape {
     }
 
     /// Returns whether its rings keep rules 6 to 8.
-    fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         if !self.shape_type().is_areal() {
             return true;
         }

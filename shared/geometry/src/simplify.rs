@@ -2,6 +2,7 @@
 
 mod outline;
 mod repair;
+mod rounding;
 mod selection;
 mod sklansky_gonzalez;
 mod small_parts;
@@ -9,6 +10,7 @@ mod small_parts;
 use crate::metric::METRES_PER_DEGREE;
 use crate::shape::Shape;
 use outline::largest_parts;
+use rounding::Rounding;
 use selection::Selection;
 
 /// The smallest tolerance of [`Shape::simplify_to`], in metres.
@@ -27,8 +29,20 @@ pub struct Simplified {
 
 impl Shape {
     /// Simplifies the shape. The result is valid and deterministic, has at least one part, and every position of the
-    /// source is within `tolerance` metres of it.
+    /// source is within `tolerance` metres of it. It is rounded to the decimals that the tolerance needs, unless that would
+    /// make it invalid.
     pub fn simplify(&self, tolerance: f64) -> Simplified {
+        let Some(rounding) = Rounding::within(to_degrees(tolerance)) else { return self.simplify_unrounded(tolerance) };
+        let mut selection = Selection::new(self, to_degrees(tolerance) - rounding.distance());
+        if selection.make_valid(self.positions()) {
+            Simplified { shape: rounding.round(selection.into_shape()), tolerance }
+        } else {
+            self.unsimplified()
+        }
+    }
+
+    /// Simplifies the shape as [`Shape::simplify`] does. Each position is one of the shape.
+    pub(crate) fn simplify_unrounded(&self, tolerance: f64) -> Simplified {
         let mut selection = Selection::new(self, to_degrees(tolerance));
         if tolerance > 0.0 && selection.make_valid(self.positions()) {
             Simplified { shape: selection.into_shape(), tolerance }

@@ -167,6 +167,30 @@ fn zoom_tolerance_halves_with_each_level() {
 }
 
 #[test]
+fn simplified_form_has_only_the_decimals_that_its_tolerance_needs() {
+    let radii: Vec<f64> = (0..500).map(|corner| 1.0 + 0.2 * f64::from(corner).sin()).collect();
+    let text = format!(r#"{{"type":"Polygon","coordinates":[{}]}}"#, ring([10.0, 50.0], 1.0, &radii));
+    let shape = checked(&text).unwrap();
+    // In metres, with a tenth of which a decimal may be about: 5 m, 500 m, 50 km.
+    for (tolerance, most) in [(50.0, 5), (5_000.0, 3), (100_000.0, 1)] {
+        let simpler = shape.simplify(tolerance).shape;
+        let text = simpler.canonical();
+        let numbers = text.split(['[', ']', ',']).filter(|number| number.starts_with(|first: char| first.is_numeric()));
+        let decimals = numbers.map(|number| number.split_once('.').map_or(0, |(_, decimals)| decimals.len()));
+        let decimals = decimals.max().unwrap();
+        assert!(decimals <= most, "{decimals} decimals at {tolerance} m: {text}");
+        assert!(is_valid(&simpler) && farthest(&shape, &simpler) <= tolerance);
+    }
+}
+
+#[test]
+fn thin_form_keeps_the_decimals_that_it_needs() {
+    let corners = "[0,0],[1,0],[1,0.0001],[0.5,0.00005],[0,0.0001],[0,0]";
+    let shape = checked(&format!(r#"{{"type":"Polygon","coordinates":[[{corners}]]}}"#)).unwrap();
+    assert!(is_valid(&shape.simplify(1_000.0).shape));
+}
+
+#[test]
 fn triangle_is_not_simplified() {
     let shape = checked(r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[0,1],[0,0]]]}"#).unwrap();
     assert_eq!(shape.simplify(100_000.0).shape, shape);

@@ -7,6 +7,7 @@ use table::Delivery;
 use table::access::OnSocket;
 use table::{Access, AccessPattern, EntityKey, Error, Escaped, Key, Position};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use super::connections::{self, forget};
 use super::feed::Feed;
@@ -27,13 +28,19 @@ const CONCURRENCY: usize = 100;
 const ATTEMPTS: u32 = 3;
 const MAX_PAUSE: Duration = Duration::from_millis(900);
 
+/// The part of an invocation's time that it keeps for what it writes. API Gateway may answer none of many posts, and an
+/// invocation that runs out of time is repeated with all its posts.
+const MARGIN: Duration = Duration::from_secs(15);
+
 /// How long after its opening a connection may answer 410 because `$connect` has not returned yet.
 const OPENING_MILLIS: i64 = 30_000;
 
-/// Delivers frames. One invocation has one, which limits its posts.
+/// Delivers frames. One invocation has one, which limits its posts and their time.
 pub struct FanOut<'a> {
     access: &'a Access,
     posts: Semaphore,
+    /// When the last post may begin.
+    until: Instant,
 }
 
 /// A connection that follows a feed.
@@ -46,8 +53,10 @@ pub struct Recipient {
 }
 
 impl<'a> FanOut<'a> {
-    pub fn new(access: &'a Access) -> Self {
-        Self { access, posts: Semaphore::new(CONCURRENCY) }
+    /// Returns the fan-out of an invocation that must end by a deadline.
+    pub fn new(access: &'a Access, deadline: Instant) -> Self {
+        let until = deadline.checked_sub(MARGIN).unwrap_or(deadline);
+        Self { access, posts: Semaphore::new(CONCURRENCY), until }
     }
 
     /// Delivers frames to the first connections that follow a feed. Returns the position after the last of these
@@ -146,6 +155,9 @@ impl<'a> FanOut<'a> {
         for attempt in 1..=ATTEMPTS {
             let outcome = {
                 let _permit = self.posts.acquire().await;
+                if Instant::now() >= self.until {
+                    return Delivery::Busy;
+                }
                 self.access.post(&FAN_OUT, recipient.connection.text(), frame).await
             };
             match outcome {

@@ -65,7 +65,7 @@ async fn receive(event: Event) -> Result<Bytes, EventFailure> {
 
 async fn answer(event: &Event, connection: &Escaped, body: &[u8]) -> Result<(), Error> {
     let access = event.access();
-    let fan_out = FanOut::new(access);
+    let fan_out = FanOut::new(access, event.deadline);
     let send = async |frame: Frame<'_>| {
         fan_out.send(connection, &[frame.bytes()]).await;
         Ok(())

@@ -56,12 +56,13 @@ pub async fn begin(access: &Access, feed: Feed, from: u64, after: Position) -> R
 
 async fn fan_out_rest(event: Event) -> Result<Bytes, EventFailure> {
     for message in event.messages()? {
-        serve(event.access(), message).await.map_err(EventFailure::new)?;
+        serve(&event, message).await.map_err(EventFailure::new)?;
     }
     Ok(Bytes::from_static(b"{}"))
 }
 
-async fn serve(access: &Access, message: Message) -> Result<(), Error> {
+async fn serve(event: &Event, message: Message) -> Result<(), Error> {
+    let access = event.access();
     let feed: Feed = message.feed.parse().map_err(|_| Error::Misfit("a message names no feed".to_owned()))?;
     let rest = Rest { from: message.from, after: sort_key(&message.after)? };
     let begun = match message.first {
@@ -74,7 +75,7 @@ async fn serve(access: &Access, message: Message) -> Result<(), Error> {
     let Missed::Entries(entries) = feeds::missed(access, feed, known, head, MAX_REPLAYED).await? else { return Ok(()) };
     let entries = replay::with_messages(access, &MESSAGES_OF_GROUP_CHATS, entries).await?;
     let frames = of_events(feed, false, &entries);
-    let fan_out = FanOut::new(access);
+    let fan_out = FanOut::new(access, event.deadline);
     let (followers, others) = fan_out.followers(feed, Some(FanOut::after(feed, &after))).await?;
     if let Some(after) = others {
         let next = Message { feed: message.feed, from, after, first: false };

@@ -73,7 +73,12 @@ pub fn handler() -> EventHandler {
 async fn live(invocation: Invocation) -> Result<Bytes, EventFailure> {
     let access = invocation.access();
     let records = records(&invocation.payload, &SYSTEM, &access.engines().config)?;
-    let batch = Batch { access, records: &records, fan_out: FanOut::new(access), failed: Failed::default() };
+    let batch = Batch {
+        access,
+        records: &records,
+        fan_out: FanOut::new(access, invocation.deadline),
+        failed: Failed::default(),
+    };
     let work = batch.plan().await;
     if work.is_empty() {
         invocation.found_nothing();
