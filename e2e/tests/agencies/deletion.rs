@@ -22,6 +22,7 @@ tests! { agency_deletion:
     #[long] deletion_killed_at_each_write_is_resumed,
     run_jobs_finishes_the_deletion_of_a_dead_request,
     #[long] run_stops_before_its_deadline,
+    #[long] step_stops_before_the_end_of_its_lease,
     failed_deletion_does_not_block_others,
     ten_failing_deletions_do_not_block_the_next,
     marked_agency_is_deleted_after_any_failure,
@@ -232,6 +233,21 @@ async fn run_stops_before_its_deadline() {
     detour.app.event("runJobs", "{}".into(), deadline).await.unwrap();
     let rest = left(&stage, &agency).await;
     assert!(rest > 2 && rest < 1002, "{rest}");
+    worker(&stage, None).await;
+    assert_eq!(left(&stage, &agency).await, 0);
+}
+
+async fn step_stops_before_the_end_of_its_lease() {
+    let stage = Stage::new().await;
+    stage.cairn.engines().wind_down();
+    let agency = stage.agency_of(3).await;
+    stage.root.delete(&format!("/agencies/{agency}?cascade=true")).await.is(202);
+    // The attempts of one call take 24 s and then fail, but another worker could have the lease before.
+    let lease = Duration::from_secs(20);
+    let detour = Detour::leasing(&stage, lease, &["BatchWriteItem"], |_| Fate::Held).await;
+    let deadline = Instant::now() + lease * 3;
+    detour.app.event("runJobs", "{}".into(), deadline).await.unwrap();
+    assert!(left(&stage, &agency).await > 0);
     worker(&stage, None).await;
     assert_eq!(left(&stage, &agency).await, 0);
 }

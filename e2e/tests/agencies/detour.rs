@@ -12,7 +12,7 @@ use hyper::{Request, Response};
 use local::gateway::Gateway;
 use local::identity::{Identity, Person};
 use serde_json::json;
-use table::{Config, Engines};
+use table::{Clock, Config, Engines};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
@@ -62,7 +62,31 @@ impl Detour {
         operations: &'static [&'static str],
         fate: impl Fn(usize) -> Fate + Send + Sync + 'static,
     ) -> Self {
-        let config = stage.cairn.engines().config.clone();
+        Self::leasing(stage, stage.cairn.engines().config.lease, operations, fate).await
+    }
+
+    /// The same with leases of jobs that are so long.
+    pub async fn leasing(
+        stage: &Stage,
+        lease: Duration,
+        operations: &'static [&'static str],
+        fate: impl Fn(usize) -> Fate + Send + Sync + 'static,
+    ) -> Self {
+        let config = Config { lease, ..stage.cairn.engines().config.clone() };
+        Self::start(config, stage.cairn.clock.clone(), operations, fate).await
+    }
+
+    /// A host with a clock of its own. All its calls pass.
+    pub async fn with_clock(stage: &Stage, clock: Clock) -> Self {
+        Self::start(stage.cairn.engines().config.clone(), clock, &[], |_| Fate::Passes).await
+    }
+
+    async fn start(
+        config: Config,
+        clock: Clock,
+        operations: &'static [&'static str],
+        fate: impl Fn(usize) -> Fate + Send + Sync + 'static,
+    ) -> Self {
         let calls = Arc::new(Calls {
             target: config.dynamodb.clone().unwrap(),
             operations,
@@ -76,7 +100,7 @@ impl Detour {
         let folder = temporary::folder();
         let identity = Identity::open(folder.path()).unwrap();
         let config = Config { dynamodb: Some(dynamodb.url.clone()), issuers: vec![identity.issuer("idp")], ..config };
-        let app = ::agencies::app(Engines::new(config, stage.cairn.clock.clone())).metrics_to(|_| {});
+        let app = ::agencies::app(Engines::new(config, clock)).metrics_to(|_| {});
         let app = Arc::new(app);
         let served = Arc::clone(&app);
         let handle = move |request| {

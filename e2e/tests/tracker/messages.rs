@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use table::schema::{MAX_RECEIVES, dead_letter_queue};
 use tracker::schema::{QUEUE, TRACKER};
 
-use super::files::{announce, arrived, counts, ended, new, put_by_hand};
+use super::files::{STALLED, announce, arrived, counts, ended, new, put_by_hand};
 use super::fixture::{Fixture, PROJECT, TENANT};
 use crate::harness::table::text;
 use crate::harness::{Cairn, Setup, fetch};
@@ -171,7 +171,9 @@ async fn import_that_has_begun_to_write_is_resumed_by_a_message() {
     put_by_hand(&fixture, &announced, &file);
     let (some, arrived) = (Duration::from_millis(3900), arrived(announced.text("id")));
     if fixture.cairn.event_within(some, "tracker", "startImport", &arrived).await.is_err() {
-        // A slow engine takes longer for a step. S3 delivers the event of a function that was stopped again.
+        // A slow engine takes longer for a step. S3 delivers the event of a function that was stopped again, here after
+        // the end of its lease.
+        fixture.cairn.clock.advance(STALLED);
         fixture.cairn.event("tracker", "startImport", &arrived).await.unwrap();
     }
     let done = ended(&fixture.ann, announced.header("location")).await;

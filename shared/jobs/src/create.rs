@@ -1,9 +1,10 @@
 //! Creating a job, in the transaction that marks what the job works on.
 
 use table::{Access, Action, Error};
+use tokio::time::Instant;
 
 use crate::due::{Due, in_seconds, lease_end};
-use crate::{JobId, JobOf, Jobs, Lease, Status};
+use crate::{JobId, JobOf, Jobs, Lease, Status, lease};
 
 /// When the first step of a new job is due, unless the job waits for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct NewJob<J: Jobs> {
     /// Creates the job and its due row.
     pub actions: [Action; 2],
     position: String,
+    /// When the lease of its creator ends.
+    lease_ends: Instant,
 }
 
 impl<J: Jobs> NewJob<J> {
@@ -38,7 +41,7 @@ impl<J: Jobs> NewJob<J> {
         mut job: JobOf<J>,
         start: Start,
     ) -> Result<Self, Error> {
-        let key = J::key(&group, id);
+        let (key, lease_ends) = (J::key(&group, id), lease::end(access));
         let due = match start {
             _ if job.waits_for_file() => {
                 let wait = J::UPLOADS.map_or(0, |uploads| uploads.wait);
@@ -51,7 +54,7 @@ impl<J: Jobs> NewJob<J> {
             Start::After(seconds) => Due::new::<J>(&group, &in_seconds(access, seconds), key.clone()),
         };
         let actions = [Action::create(J::TABLE, key, &job)?, due.create::<J>(J::due_key(id))?];
-        Ok(Self { group, id, job, actions, position: due.position })
+        Ok(Self { group, id, job, actions, position: due.position, lease_ends })
     }
 
     /// The lease that its creator holds, of a job that was created with [`Start::Leased`].
@@ -59,6 +62,6 @@ impl<J: Jobs> NewJob<J> {
         if self.job.status != Status::Running {
             table::never!("the creator of {} does not have its lease", self.id);
         }
-        Lease::new(self.group, self.id, self.job, self.position)
+        Lease::new(self.group, self.id, self.job, self.position, self.lease_ends)
     }
 }

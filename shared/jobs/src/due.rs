@@ -135,10 +135,11 @@ pub async fn acquire_due<J: Jobs>(access: &Access, key: Key) -> Result<Option<Du
     }
 }
 
-/// Whether a job is due now: it is open, and neither waits nor is leased.
-pub(crate) async fn is_due<J: Jobs>(access: &Access, id: JobId) -> Result<bool, Error> {
+/// Returns how long it takes until a job is due: it waits or is leased until then. None if it has ended.
+pub(crate) async fn time_until_due<J: Jobs>(access: &Access, id: JobId) -> Result<Option<Duration>, Error> {
     let stored = access.table(J::LEASE, J::TABLE).get_consistent(J::due_key(id)).await?;
-    Ok(stored.map(|stored| Due::read::<J>(&stored)).transpose()?.is_some_and(|due| due.is_due(access)))
+    let due = stored.map(|stored| Due::read::<J>(&stored)).transpose()?;
+    Ok(due.and_then(|due| access.engines().clock.time_until(time(&due.position))))
 }
 
 /// The due rows that were found.

@@ -1,10 +1,17 @@
 //! The lease of a job: the job and its due row, as the last write of this run left them.
 
+use std::time::Duration;
+
 use table::{Access, Action, Changes, Condition, Error};
+
+use tokio::time::Instant;
 
 use crate::due::{self, Due, acquire_due, at_time, in_seconds, lease_end, position};
 use crate::job::MAX_FAULTS;
 use crate::{JobId, JobOf, Jobs, Status, Step, Then};
+
+/// A shorter lease, which only tests have, is taken as this long by the run that has it.
+const MIN_LEASE: Duration = Duration::from_secs(10);
 
 /// The right to a job until a time. Before that time, only a request that cancels the job writes it, and the event of the
 /// file for which the job waits. Both make the next write of this run fail.
@@ -20,6 +27,8 @@ pub struct Lease<J: Jobs> {
     position: String,
     /// Where a transaction moves it that is under way, or whose outcome is not known.
     next: Option<String>,
+    /// When another run may acquire it.
+    ends: Instant,
 }
 
 /// The outcome of the transaction of a step.
@@ -33,17 +42,24 @@ pub(crate) enum Commit {
 }
 
 impl<J: Jobs> Lease<J> {
-    pub(crate) fn new(group: J::Group, id: JobId, job: JobOf<J>, position: String) -> Self {
-        Self { group, id, job, leases: 1, position, next: None }
+    pub(crate) fn new(group: J::Group, id: JobId, job: JobOf<J>, position: String, ends: Instant) -> Self {
+        Self { group, id, job, leases: 1, position, next: None, ends }
+    }
+
+    /// When another run may acquire it. A step that is still under way then is dropped: two runs must not work on a job
+    /// at once, since steps also write outside of their transactions.
+    pub(crate) fn ends(&self) -> Instant {
+        self.ends
     }
 
     /// Acquires the lease of a job. None if it is not due or does not exist, or if another run was faster. The job may have
     /// ended since.
     pub async fn acquire(access: &Access, id: JobId) -> Result<Option<Self>, Error> {
+        let ends = end(access);
         let Some(due) = acquire_due::<J>(access, J::due_key(id)).await? else { return Ok(None) };
         let Some(job) = load::<J>(access, &due).await? else { return Ok(None) };
         let leases = due.leases;
-        Ok(Some(Self { leases, ..Self::new(group_of::<J>(&due)?, id, job, due.position) }))
+        Ok(Some(Self { leases, ..Self::new(group_of::<J>(&due)?, id, job, due.position, ends) }))
     }
 
     /// Acquires the lease of a job whose file has arrived. None if the job does not wait for it any more.
@@ -55,13 +71,13 @@ impl<J: Jobs> Lease<J> {
         let due = Due::read::<J>(&stored)?;
         let group = group_of::<J>(&due)?;
         let Some(before) = load::<J>(access, &due).await?.filter(JobOf::<J>::waits_for_file) else { return Ok(None) };
-        let until = position(&J::group_name(&group), &lease_end(access));
+        let (ends, until) = (end(access), position(&J::group_name(&group), &lease_end(access)));
         let job = JobOf::<J> { status: Status::Running, ..before.clone() };
         let is_queued = Condition::Equals("status", table::item::text("queued"));
         let update = Action::update(J::TABLE, due.owner, Changes::between(&before, &job)?).when(is_queued);
         let actions = [due::move_row::<J>(key, &due.position, &until)?, update];
         match access.transact(J::LEASE, &actions).await {
-            Ok(_) => Ok(Some(Self::new(group, id, job, until))),
+            Ok(_) => Ok(Some(Self::new(group, id, job, until, ends))),
             Err(Error::ConditionFailed(_)) => Ok(None),
             Err(error) => Err(error),
         }
@@ -90,6 +106,7 @@ impl<J: Jobs> Lease<J> {
         if !(matches!(then, Then::Wait(_)) && self.job.waits_for_file()) {
             after.status = Status::Running;
         }
+        let ends = end(access);
         let next = match then {
             Then::Continue => Some(position(&J::group_name(&self.group), &lease_end(access))),
             Then::Wait(seconds) => Some(at_time(&self.position, &in_seconds(access, seconds))),
@@ -126,7 +143,7 @@ impl<J: Jobs> Lease<J> {
             Ok(_) => {
                 (self.job, self.leases) = (after, 1);
                 if let Some(next) = next {
-                    self.position = next;
+                    (self.position, self.ends) = (next, ends);
                 }
                 Ok(Commit::Done)
             }
@@ -184,6 +201,11 @@ impl<J: Jobs> Lease<J> {
         let stored = access.table(J::LEASE, J::TABLE).get_consistent(J::key(&self.group, self.id)).await?;
         stored.map(|stored| stored.read()).transpose()
     }
+}
+
+/// Returns when a lease that begins now ends.
+pub(crate) fn end(access: &Access) -> Instant {
+    Instant::now() + access.engines().config.lease.max(MIN_LEASE)
 }
 
 async fn load<J: Jobs>(access: &Access, due: &Due) -> Result<Option<JobOf<J>>, Error> {

@@ -14,7 +14,8 @@ use crate::{JobOf, Jobs, Lease, Step, Then, Workers, file};
 /// What must be left of a run's time to start a step: this, or twice the time of the job's slowest step.
 const MIN_STEP_TIME: Duration = Duration::from_secs(2);
 
-/// The end of a run's time, which is kept for releasing leases. A step that is still under way then is dropped.
+/// The end of a run's time, and of a lease, which is kept for giving the job back. A step that is still under way then is
+/// dropped.
 const RELEASE_TIME: Duration = Duration::from_millis(1500);
 
 /// The length of a turn, unless one step takes longer.
@@ -86,7 +87,8 @@ impl<J: Workers> Active<J> {
                 return Ok(Turned::More(Box::new(self)));
             }
             let start = Instant::now();
-            let last = until.checked_sub(RELEASE_TIME).unwrap_or(until);
+            let last = until.min(self.lease.ends());
+            let last = last.checked_sub(RELEASE_TIME).unwrap_or(last);
             let Ok(attempt) = timeout_at(last, self.step(access)).await else {
                 return Ok(Turned::Over(Box::new(self.lease.abandon(access).await?)));
             };

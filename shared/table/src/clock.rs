@@ -40,6 +40,13 @@ impl Clock {
         self.micros().div_euclid(1_000_000)
     }
 
+    /// Returns how long it takes until a time of [`rfc3339`], 0 if it has come. None for another text.
+    pub fn time_until(&self, time: &str) -> Option<Duration> {
+        let time: Timestamp = time.parse().ok()?;
+        let micros = time.as_microsecond().saturating_sub(self.micros());
+        Some(Duration::from_micros(u64::try_from(micros).unwrap_or(0)))
+    }
+
     /// Advances the clock and all its clones, so that a test need not wait.
     pub fn advance(&self, by: Duration) {
         let micros = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
@@ -74,6 +81,15 @@ mod tests {
         let before = shared.seconds();
         clock.advance(Duration::from_secs(3600));
         assert!(shared.seconds() >= before + 3600);
+    }
+
+    #[test]
+    fn time_until_is_zero_for_the_past() {
+        let clock = Clock::system();
+        let at = |seconds: i64| rfc3339(Timestamp::from_second(clock.seconds() + seconds).unwrap());
+        assert_eq!(clock.time_until(&at(-5)), Some(Duration::ZERO));
+        assert!(clock.time_until(&at(60)).is_some_and(|left| (58..=60).contains(&left.as_secs())));
+        assert_eq!(clock.time_until("noon"), None);
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub struct Checkpoint {
     pub next: u32,
     /// How often the run has looked in this phase for what it waits for.
     pub looks: u32,
+    /// When the run stops waiting until search holds its records, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settles_until: Option<i64>,
     /// Whether search did not hold all records in time.
     pub search_lag: bool,
     /// Whether the run has stored the first open days of the records that are gone. An earlier version has not.

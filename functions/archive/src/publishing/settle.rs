@@ -14,17 +14,19 @@ use crate::hidden;
 use crate::names::{PostId, RunNumber};
 use crate::runs::Phase;
 
-/// Looks in about ten minutes.
-const MAX_LOOKS: u32 = 55;
+/// How long a run waits for search, in seconds.
+const MAX_SECONDS: i64 = 600;
 
 pub async fn step_settle(access: &Access, work: &RunWork<'_>, mut checkpoint: Checkpoint) -> Result<Step, Problem> {
     let held = records_in_search(access, work.post, work.run.run).await;
     let is_settled = held.is_some_and(|held| held >= u64::from(checkpoint.totals.records));
-    if is_settled || checkpoint.looks >= MAX_LOOKS {
-        checkpoint.search_lag = !is_settled;
+    let now = access.engines().clock.seconds();
+    if is_settled || checkpoint.settles_until.is_some_and(|until| until <= now) {
+        (checkpoint.search_lag, checkpoint.settles_until) = (!is_settled, None);
         checkpoint.enter(Phase::Switching);
         return step(work, checkpoint, Vec::new(), Then::Continue);
     }
+    checkpoint.settles_until.get_or_insert(now + MAX_SECONDS);
     let pause = pause(checkpoint.looks);
     checkpoint.looks += 1;
     step(work, checkpoint, Vec::new(), Then::Wait(pause))
