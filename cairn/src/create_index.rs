@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use clap::Args;
-use mirror::StatusWord;
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -37,9 +36,8 @@ impl CreateIndex {
         show.clear();
         let generation = generation?;
         // An index that is published already may be lost.
-        let status = mirror::status(served.system, &engines, (served.mapping)().version).await.map_err(Failure::new)?;
-        if let (StatusWord::Down, Some(reason)) = (status.word, status.reason) {
-            return Err(Failure::new(reason));
+        if let Some(wrong) = mirror::wrong_indexes(served.system, &engines).await.map_err(Failure::new)? {
+            return Err(Failure::new(wrong));
         }
         if self.target.json {
             println!("{:#}", json!({ "index": generation.index }));

@@ -106,7 +106,7 @@ async fn main() -> ExitCode {
         Command::Chat(chat) => done(chat.run().await),
         Command::CreateIndex(create) => done(create.run().await),
         Command::Quarantine(quarantine) => quarantine.run().await,
-        Command::Rebuild(rebuild) => done(rebuild.run().await),
+        Command::Rebuild(rebuild) => rebuild.run().await,
         Command::Audit(audit) => audit.run().await,
         Command::Repair(repair) => done(repair.run().await),
         Command::Redrive(redrive) => redrive.run().await,

@@ -91,24 +91,31 @@ impl Quarantine {
                     Some(wanted) => named(&listed, wanted)?,
                     None => stale(&engines, &listed).await?,
                 };
+                let mut is_left = false;
                 for Listed { served, generation, marker } in &found {
                     let name = name(marker);
-                    if dry_run {
-                        mirror::check_dismissal(served.system, &engines, marker).await
+                    let dismissed = if dry_run {
+                        mirror::check_dismissal(served.system, &engines, marker).await.map(|()| false)
                     } else {
                         mirror::dismiss(served.system, &engines, generation, marker).await
-                    }
-                    .map_err(|fault| Failure::new(format!("Dismissing `{name}` failed: {fault}.")))?;
-                    let outcome = if dry_run { "would be dismissed" } else { "dismissed" };
+                    };
+                    let dismissed =
+                        dismissed.map_err(|fault| Failure::new(format!("Dismissing `{name}` failed: {fault}.")))?;
+                    is_left |= !dismissed;
+                    let outcome = match (dry_run, dismissed) {
+                        (true, _) => "would be dismissed",
+                        (false, true) => "dismissed",
+                        (false, false) => "stays, since it was written again after it was listed",
+                    };
                     match (&wanted, json) {
                         (_, true) => {
-                            println!("{}", json!({ "name": name, "generation": generation, "dismissed": !dry_run }));
+                            println!("{}", json!({ "name": name, "generation": generation, "dismissed": dismissed }));
                         }
                         (Some(_), false) => println!("{generation}  {outcome}"),
                         (None, false) => println!("{name}  {generation}  {outcome}"),
                     }
                 }
-                Ok(if dry_run && !found.is_empty() { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })
+                Ok(if is_left { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })
             }
         }
     }

@@ -1,16 +1,18 @@
 //! `cairn rebuild`: fills a new index beside the one that serves, and lets it serve.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use local::{Progress, Served};
-use mirror::{Generation, Generations, Goal, Phase, Rebuild as Order, RebuildProgress, RepairedEntity};
+use mirror::{Generation, Generations, Goal, Phase, Preview, Rebuild as Order, RebuildProgress, RepairedEntity};
 use serde_json::json;
 use table::Engines;
 
 use crate::executions::Executions;
+use crate::exit::TO_DO;
 use crate::failure::Failure;
 use crate::filling::{FILLING, Filling};
 use crate::retrying::Retrying;
@@ -36,13 +38,22 @@ enum Command {
     /// Resume a rebuild that was paused.
     Resume(Start),
     /// Delete the new index, which does not serve.
-    Cancel(Target),
+    Cancel(End),
     /// Move search back to the old index.
     Rollback(Target),
     /// Delete the old index, after which there is no way back.
-    Finish(Target),
+    Finish(End),
     /// Rebuild the documents of one entity in place, in every index that is written.
     Entity(Entity),
+}
+
+#[derive(Debug, Args)]
+struct End {
+    #[command(flatten)]
+    target: Target,
+    /// Only print the indexes that would be deleted.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 #[derive(Debug, Args)]
@@ -87,42 +98,62 @@ const COMPARING: &str = "comparing";
 const AUDIT_WAIT: Duration = Duration::from_secs(5);
 
 impl Rebuild {
-    pub async fn run(self) -> Result<(), Failure> {
+    pub async fn run(self) -> Result<ExitCode, Failure> {
         let show = Show::new();
         let outcome = self.command.run(&show.progress()).await;
         show.clear();
-        println!("{}", outcome?);
-        Ok(())
+        let (text, code) = outcome?;
+        println!("{text}");
+        Ok(code)
     }
 }
 
 impl Command {
-    /// Returns what the command prints.
-    async fn run(self, progress: &Progress) -> Result<String, Failure> {
-        match self {
-            Self::Start(start) => start.run(progress, true).await,
+    /// Returns what the command prints, and its exit code.
+    async fn run(self, progress: &Progress) -> Result<(String, ExitCode), Failure> {
+        let text = match self {
+            Self::Start(start) => start.run(progress, true).await?,
             Self::Resume(start) => {
                 let order = start.order(false)?;
                 let (engines, served) = start.open().await?;
-                mirror::resume_rebuild(served.system, &engines, order).await.map_err(Failure::new)?;
-                start.run(progress, false).await
+                // Without a pause, the order that follows might undo a rollback.
+                if !mirror::resume_rebuild(served.system, &engines, order).await.map_err(Failure::new)? {
+                    let name = &start.target.system;
+                    let reason = format!("No rebuild of {name} is paused: `cairn rebuild start {name}` continues it.");
+                    return Err(Failure::new(reason));
+                }
+                start.run(progress, false).await?
             }
-            Self::Cancel(target) => reach(&target, Goal::Cancel, progress).await,
-            Self::Rollback(target) => reach(&target, Goal::RollBack, progress).await,
-            Self::Finish(target) => reach(&target, Goal::Finish, progress).await,
-            Self::Entity(entity) => entity.run(progress).await,
+            Self::Cancel(end) => return end.run(Goal::Cancel, progress).await,
+            Self::Rollback(target) => reach(&target, Goal::RollBack, progress).await?,
+            Self::Finish(end) => return end.run(Goal::Finish, progress).await,
+            Self::Entity(entity) => entity.run(progress).await?,
             Self::Pause(target) => {
                 let (engines, served) = target.open().await?;
                 let paused = mirror::pause_rebuild(served.system, &engines).await.map_err(Failure::new)?;
-                Ok(printed(&paused, target.json))
+                printed(&paused, target.json)
             }
             Self::Status(target) => {
                 let (engines, served) = target.open().await?;
                 let state = mirror::generations(served.system, &engines).await.map_err(Failure::new)?;
                 let none = || Failure::new(format!("{} has no index yet.", target.system));
-                Ok(printed(&state.ok_or_else(none)?, target.json))
+                printed(&state.ok_or_else(none)?, target.json)
             }
+        };
+        Ok((text, ExitCode::SUCCESS))
+    }
+}
+
+impl End {
+    /// Returns what the command prints, and its exit code.
+    async fn run(self, goal: Goal, progress: &Progress) -> Result<(String, ExitCode), Failure> {
+        if !self.dry_run {
+            return Ok((reach(&self.target, goal, progress).await?, ExitCode::SUCCESS));
         }
+        let (engines, served) = self.target.open().await?;
+        let preview = mirror::preview_rebuild(served.system, &engines, goal).await.map_err(Failure::new)?;
+        let code = if preview == Preview::default() { ExitCode::SUCCESS } else { ExitCode::from(TO_DO) };
+        Ok((previewed(&preview, self.target.json), code))
     }
 }
 
@@ -362,6 +393,18 @@ fn printed(state: &Generations, json: bool) -> String {
     if json { format!("{:#}", described(state)) } else { listed(state).trim_end().to_owned() }
 }
 
+/// Returns what an order would end as text or as JSON.
+fn previewed(preview: &Preview, json: bool) -> String {
+    let Preview { released, deleted } = preview;
+    if json {
+        return format!("{:#}", json!({ "dryRun": true, "released": released, "deleted": deleted }));
+    }
+    let kept = released.iter().filter(|index| !deleted.contains(index));
+    let kept = kept.map(|index| format!("{index}  would not be written any more"));
+    let lines: Vec<_> = deleted.iter().map(|index| format!("{index}  would be deleted")).chain(kept).collect();
+    if lines.is_empty() { "No index would be deleted.".to_owned() } else { lines.join("\n") }
+}
+
 /// Returns a line for each index.
 fn listed(state: &Generations) -> String {
     let lines = state
@@ -408,6 +451,17 @@ mod tests {
         let expected = "parks-000001  serving   mapping 1\nparks-000002  filling   mapping 2\n\
                         parks-000003  dropping\nThe rebuild is paused.\n";
         assert_eq!(listed(&state()), expected);
+    }
+
+    #[test]
+    fn dry_run_names_each_index_with_its_end() {
+        let preview = |released: &[&str], deleted: &[&str]| {
+            let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+            previewed(&Preview { released: texts(released), deleted: texts(deleted) }, false)
+        };
+        let expected = "a  would be deleted\nc  would be deleted\nb  would not be written any more";
+        assert_eq!(preview(&["a", "b"], &["a", "c"]), expected);
+        assert_eq!(preview(&[], &[]), "No index would be deleted.");
     }
 
     #[test]

@@ -252,7 +252,14 @@ mod tests {
         assert_eq!(rebuild(folder.path(), &["resume"]), phases(&[("1", "kept"), ("2", "serving")]));
         refused(&["start", "shelf", "--finish"], "`cairn rebuild finish shelf` completes the rebuild");
         assert_eq!(rebuild(folder.path(), &["rollback"]), phases(&[("1", "serving"), ("2", "kept")]));
+        // Nothing is paused, and what follows a pause would undo the rollback.
+        refused(&["resume", "shelf"], "No rebuild of shelf is paused: `cairn rebuild start shelf` continues it.");
+        assert_eq!(rebuild(folder.path(), &["status"]), phases(&[("1", "serving"), ("2", "kept")]));
+        let dry_run = |command| ended(folder.path(), &["rebuild", command, "shelf", "--dry-run"]);
+        assert_eq!(dry_run("cancel"), (Some(3), "shelf-000002  would be deleted\n".to_owned()));
+        refused(&["finish", "shelf", "--dry-run"], "the new index does not serve");
         assert_eq!(rebuild(folder.path(), &["cancel"]), phases(&[("1", "serving")]));
+        assert_eq!(dry_run("finish"), (Some(0), "No index would be deleted.\n".to_owned()));
         assert_eq!(rebuild(folder.path(), &["start", "--finish"]), phases(&[("3", "serving")]));
 
         // Nothing reads what it prints.

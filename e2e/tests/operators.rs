@@ -19,13 +19,16 @@ use crate::tests;
 tests! { operators:
     #[long] record_that_lambda_gave_up_is_redriven_by_one_command,
     redrive_repairs_what_is_in_quarantine_and_says_what_stays,
+    item_with_a_too_long_key_is_in_quarantine_at_its_revision_while_it_exists,
     show_prints_item_document_version_and_marker_side_by_side,
     status_and_lag_tell_why_search_is_behind,
     readers_alias_of_another_index_is_reported_by_status_and_audit,
     invocation_that_fails_is_reported_by_status_and_health,
     #[long] lost_index_is_reported_with_the_command_that_repairs_it,
+    create_index_needs_no_right_to_read_what_was_given_up,
     stale_markers_are_dismissed_at_once,
     sweep_by_hand_deletes_old_tombstones,
+    sweep_command_tries_again_while_search_is_down,
     health_is_degraded_while_the_mirror_cannot_write_and_recovers,
     #[long] health_is_degraded_while_search_is_down,
     #[long] rebuild_command_tries_again_while_search_is_down_and_says_so,
@@ -139,6 +142,29 @@ async fn redrive_repairs_what_is_in_quarantine_and_says_what_stays() {
     let repairs = &redriven["repairs"];
     assert_eq!((&repairs["written"], &repairs["quarantined"]), (&json!(9), &json!(1)), "{redriven}");
     assert_eq!(cairn.command(&["quarantine", "ls", "--system", "parks"]).await.exited(0).lines().count(), 1);
+}
+
+async fn item_with_a_too_long_key_is_in_quarantine_at_its_revision_while_it_exists() {
+    // No stream record is handled, so that the commands alone set and clear markers.
+    let cairn = Cairn::with(Setup { without: vec![HANDLER], ..Setup::of("parks") }).await;
+    cairn.collection("bcparks_1", "Strathcona Park").await;
+    let item = campground(&cairn).await;
+    let pk = format!("facility::{}", "a".repeat(600));
+    let id = format!("{pk}#campground::1");
+    let listed = async || cairn.command(&["quarantine", "ls", "--system", "parks", "--json"]).await;
+    assert_eq!(cairn.command(&["repair", &id, "--json"]).await.json(0)["outcome"], "nothing");
+    assert_eq!(listed().await.exited(0), "");
+
+    let long = copy(&item, 1, &[("pk", text(&pk))]);
+    cairn.table().put(long.clone()).await;
+    let repaired = cairn.command(&["repair", &id, "--json"]).await.json(1);
+    assert_eq!((&repaired["outcome"], &repaired["code"]), (&json!("quarantined"), &json!("key-too-long")));
+    let (entry, rev) = (listed().await.json(0), item["rev"].as_n().unwrap());
+    assert_eq!((entry["rev"].to_string(), &entry["stale"]), (rev.clone(), &Value::Null));
+
+    cairn.table().delete_item(&long).await;
+    assert_eq!(cairn.command(&["redrive", "parks", "--json"]).await.json(0)["repairs"]["nothing"], 1);
+    assert_eq!(listed().await.exited(0), "");
 }
 
 async fn show_prints_item_document_version_and_marker_side_by_side() {
@@ -267,8 +293,16 @@ async fn stale_markers_are_dismissed_at_once() {
     assert_eq!(cairn.command(&["quarantine", "dismiss", "--stale", "--system", "parks"]).await.exited(0), "");
 }
 
-async fn sweep_by_hand_deletes_old_tombstones() {
+/// The documented permissions have none for S3.
+async fn create_index_needs_no_right_to_read_what_was_given_up() {
     let cairn = Cairn::with(Setup::of("parks")).await;
+    let without_s3 = [("CAIRN_S3_ENDPOINT", "http://127.0.0.1:1")];
+    let created = cairn.command_with(&["create-index", "parks"], &without_s3).await.exited(0);
+    assert_eq!(created, format!("{}-000001\n", cairn.engines().config.search_name("parks")));
+}
+
+/// Writes three tombstones that are to be swept by hand.
+async fn write_old_tombstones(cairn: &Cairn) {
     // No scheduled sweep may be first. One that has begun ends meanwhile.
     cairn.engines().wind_down();
     cairn.event("parks", SWEEP, &json!({})).await.unwrap();
@@ -279,9 +313,31 @@ async fn sweep_by_hand_deletes_old_tombstones() {
         let tombstone = json!({ "pk": "old", "deleted": true, "deletedAt": old });
         cairn.search_engine(Method::PUT, &path, &tombstone).await;
     }
+}
+
+async fn sweep_by_hand_deletes_old_tombstones() {
+    let cairn = Cairn::with(Setup::of("parks")).await;
+    write_old_tombstones(&cairn).await;
     assert_eq!(cairn.command(&["sweep", "parks", "--dry-run", "--json"]).await.json(3)["deleted"], 3);
     assert_eq!(cairn.command(&["sweep", "parks", "--json"]).await.json(0)["deleted"], 3);
     assert_eq!(cairn.command(&["sweep", "parks", "--dry-run"]).await.exited(0), "would delete 0 tombstones\n");
+}
+
+async fn sweep_command_tries_again_while_search_is_down() {
+    let engine = engines::search().await;
+    let proxy = Proxy::before(engine.clone()).await;
+    let cairn = Cairn::with(Setup { search: Some(proxy.url.clone()), ..Setup::of("parks") }).await;
+    write_old_tombstones(&cairn).await;
+    for (arguments, code, deleted) in [(&["--dry-run"][..], 3, 3), (&[], 0, 3), (&["--dry-run"], 0, 0)] {
+        proxy.move_to("http://127.0.0.1:1".to_owned());
+        let outage = async {
+            proxy.fails().await;
+            proxy.move_to(engine.clone());
+        };
+        let arguments = [&["sweep", "parks", "--json"][..], arguments].concat();
+        let (swept, ()) = tokio::join!(cairn.command(&arguments), outage);
+        assert_eq!(swept.json(code)["deleted"], deleted, "{arguments:?}");
+    }
 }
 
 async fn lost_index_is_reported_with_the_command_that_repairs_it() {

@@ -9,6 +9,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use table::Key;
 
+use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::text;
 use crate::harness::{Cairn, CommandOutput};
 use crate::mirror::{campground, copy};
@@ -20,6 +21,7 @@ tests! { quarantine:
     dismiss_removes_a_marker_that_no_write_clears,
     dismiss_refuses_a_valid_marker,
     dismiss_removes_the_stale_marker_of_an_item_that_is_gone,
+    marker_that_is_written_again_while_it_is_dismissed_stays,
     refused_items_delay_no_others_and_are_redriven_after_the_next_release,
 }
 
@@ -101,9 +103,8 @@ async fn dismiss_refuses_a_valid_marker() {
     assert!(listed.starts_with(STRANGER) && listed.lines().count() == 1, "{listed}");
 }
 
-/// A function that is killed may leave a marker after another one has handled the item's deletion.
-async fn dismiss_removes_the_stale_marker_of_an_item_that_is_gone() {
-    let cairn = Cairn::with_strathcona().await;
+/// Writes the marker of an item that does not exist, as of this time in microseconds since 1970-01-01T00:00:00Z.
+async fn mark_missing_item(cairn: &Cairn, since: &str) {
     let generations = ::mirror::generations(&::parks::SYSTEM, cairn.engines()).await.unwrap().unwrap();
     let index = &generations.written[0].index;
     let key = Key::new("facility::bcparks_1", "campground::1");
@@ -119,14 +120,41 @@ async fn dismiss_removes_the_stale_marker_of_an_item_that_is_gone() {
         ("code", text("unfit")),
         ("reason", text("attribute `displayName` is no text")),
         ("object", text(&format!("quarantine/{index}/0.json"))),
-        ("since", number("1767225600000000")),
+        ("since", number(since)),
     ];
     let marker = marker.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     cairn.table_of(&STATE).put(marker).await;
+}
+
+/// A function that is killed may leave a marker after another one has handled the item's deletion.
+async fn dismiss_removes_the_stale_marker_of_an_item_that_is_gone() {
+    let cairn = Cairn::with_strathcona().await;
+    mark_missing_item(&cairn, "1767225600000000").await;
     let listed = printed(&cairn, &["ls"]).await;
     assert!(listed.starts_with(POISON) && listed.ends_with("  (stale: its item is deleted)\n"), "{listed}");
     let listed: Value = serde_json::from_str(&printed(&cairn, &["ls", "--json"]).await).unwrap();
     assert_eq!(listed["stale"], "gone");
     printed(&cairn, &["dismiss", POISON]).await;
+    assert_eq!(printed(&cairn, &["ls"]).await, "The quarantine is empty.\n");
+}
+
+async fn marker_that_is_written_again_while_it_is_dismissed_stays() {
+    let cairn = Cairn::with_strathcona().await;
+    cairn.caught_up().await;
+    mark_missing_item(&cairn, "1767225600000000").await;
+    let target = cairn.engines().config.dynamodb.clone().unwrap();
+    let stopper = Stopper::of(WRITES, target, Some((0, Moment::BeforeItIsSent))).await;
+    let variables = [("CAIRN_DYNAMODB_ENDPOINT", stopper.url.as_str())];
+    let dismiss = cairn.command_with(&["quarantine", "--system", "parks", "dismiss", POISON], &variables);
+    let write_again = async {
+        stopper.stopped().await;
+        mark_missing_item(&cairn, "1767225600000001").await;
+        stopper.resume();
+    };
+    let (dismissed, ()) = tokio::join!(dismiss, write_again);
+    let said = dismissed.exited(3);
+    assert!(said.ends_with("  stays, since it was written again after it was listed\n"), "{said}");
+    assert_eq!(printed(&cairn, &["ls"]).await.lines().count(), 1);
+    assert!(printed(&cairn, &["dismiss", POISON]).await.ends_with("  dismissed\n"));
     assert_eq!(printed(&cairn, &["ls"]).await, "The quarantine is empty.\n");
 }

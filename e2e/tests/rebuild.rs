@@ -378,7 +378,8 @@ async fn paused_rebuild_can_be_cancelled() {
     assert!(!stage.exists(2).await);
     stage.shows_the_table(false).await;
 
-    resume_rebuild(&SYSTEM, &engines, Rebuild::WITHOUT_WAIT).await.unwrap();
+    let is_resumed = resume_rebuild(&SYSTEM, &engines, Rebuild::WITHOUT_WAIT).await.unwrap();
+    assert!(!is_resumed, "a cancelled rebuild is not paused");
     assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (3, "serving")]);
     stage.shows_the_table(true).await;
 }

@@ -17,6 +17,11 @@ pub struct CommandOutput {
 impl Cairn {
     /// Runs `cairn` with these arguments.
     pub async fn command(&self, arguments: &[&str]) -> CommandOutput {
+        self.command_with(arguments, &[]).await
+    }
+
+    /// Runs `cairn` with these arguments, and with variables that replace those of the platform.
+    pub async fn command_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
         let config = &self.engines().config;
         let mut command = Command::new(program("cairn").await);
         command.env_clear().args(arguments);
@@ -24,6 +29,7 @@ impl Cairn {
         command.env("CAIRN_SEARCH_ENDPOINT", &config.search);
         command.env("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.as_ref().unwrap());
         command.env("CAIRN_S3_ENDPOINT", config.s3.as_ref().unwrap());
+        command.envs(variables.iter().copied());
         let output = command.output().await.unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         CommandOutput { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }

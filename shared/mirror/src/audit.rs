@@ -14,7 +14,6 @@ mod options;
 mod progress;
 mod reference;
 mod results;
-mod retry;
 mod run;
 mod schedule;
 mod system;

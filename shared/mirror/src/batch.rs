@@ -17,7 +17,8 @@ use crate::group::{Group, GroupId, Groups};
 use crate::ports::{Fault, Ports, Time};
 use crate::quarantine::Code;
 use crate::requests::{
-    CONCURRENCY, StampResult, clear_markers, keep_and_mark, open_markers, read_item, read_versions, stamp_item,
+    CONCURRENCY, StampResult, clear_markers, examine_item, keep_and_mark, open_markers, read_item, read_versions,
+    stamp_item,
 };
 use crate::task::{Blame, Compare, Event, Settle, Task, Tasks, Write};
 
@@ -137,6 +138,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             self.settle().await;
             self.stamp().await;
             self.find_markers().await;
+            self.examine().await;
             self.quarantine().await;
             self.clear().await;
             self.retries = match (std::mem::take(&mut self.retry), self.results == before) {
@@ -228,6 +230,20 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
                 Err(fault) => {
                     of_target.into_iter().for_each(|refused| self.repeat(Task::FindMarker(refused), &fault));
                 }
+            }
+        }
+    }
+
+    /// Reads the items of keys that can have no document.
+    async fn examine(&mut self) {
+        let examines = take_first(&mut self.tasks.examines, SINGLE);
+        let (context, groups) = (&self.context, &self.groups);
+        let reads: Vec<_> = examines.iter().map(|task| examine_item(context, &groups[task.group])).collect();
+        let items: Vec<_> = stream::iter(reads).buffered(CONCURRENCY).collect().await;
+        for (task, item) in examines.into_iter().zip(items) {
+            match item {
+                Ok(item) => self.end(task.group, Event::Examined(task, item)),
+                Err(fault) => self.repeat(Task::Examine(task), &fault),
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The context of a batch or a scanned page, which does not change while it is processed.
+//! The context of a batch or a scanned page, which does not change while it is processed, and the times after which no
+//! invocation uses what it has received.
 
 use std::time::Duration;
 
@@ -9,6 +10,13 @@ use crate::ports::{Fault, Ports, Time};
 
 /// The age after which data that was read or received is not used any more. The sweep of tombstones relies on it.
 pub(crate) const MAX_READ_AGE: Duration = Duration::from_mins(15);
+
+/// How long an invocation of the handler of stream records may live.
+pub const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a rebuild on AWS waits until no invocation from before a publication lives: the longest time that a request
+/// for an invocation may take to arrive, and the timeout.
+pub const AWAIT_BATCHES: Duration = Duration::from_secs(MAX_READ_AGE.as_secs() + TIMEOUT.as_secs());
 
 pub(crate) struct Context<'c, P, D> {
     pub(crate) ports: &'c P,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use table::Engines;
 
+use crate::context::AWAIT_BATCHES;
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::generation::{Generation, Phase};
@@ -44,7 +45,9 @@ pub(crate) async fn create<P: Ports, D: Documents>(
             format_args!("a rebuild of the index has not ended: resume it with `cairn rebuild start {system}`");
         return Err(Fault::lasting("mirror", reason));
     }
-    let order = Rebuild { patience, ..Rebuild::WITHOUT_WAIT };
+    // The first index is filled at once. If an operator cancels it in the meantime, another one waits until no
+    // invocation lives that has received what the first one has handled.
+    let order = Rebuild { patience, wait: AWAIT_BATCHES, ..Rebuild::WITHOUT_WAIT };
     let config = rebuild(ports, documents, alias, order, progress).await?;
     config.of(Phase::Serving).cloned().ok_or_else(|| Fault::passing("mirror", "another call changes the index"))
 }

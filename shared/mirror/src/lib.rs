@@ -48,6 +48,7 @@ mod repair;
 mod repair_entity;
 mod report;
 mod requests;
+mod retry;
 mod samples;
 mod save_heartbeat;
 pub mod schema;
@@ -66,6 +67,7 @@ pub use audit::{
     AUDIT, AUDIT_MINUTES, AuditEnd, AuditOptions, AuditPurpose, AuditStep, Audited, DifferenceKind, Finding,
     GenerationAudit, TableAudit, audit_index, last_audits,
 };
+pub use context::{AWAIT_BATCHES, TIMEOUT};
 pub use create_index::{CREATE_INDEX, REBUILD_MACHINE, REBUILDS, create_index};
 pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
 pub use documents::{
@@ -82,16 +84,18 @@ pub use inspect::{InGeneration, Inspected};
 pub use item::Item;
 pub use lag::{Lag, Lags, lag};
 pub use mirrored::{
-    AWAIT_BATCHES, Auditing, HANDLER, Inspecting, Mirrored, OnAuditStep, OnBatchRedriven, OnPageScanned, OnRebuildStep,
-    Rebuilding, Redriving, Repairing, RepairingEntity, TIMEOUT, WithoutShapes, audit, first_index, handler, inspect,
-    rebuild, redrive, repair, repair_entity,
+    Auditing, HANDLER, Inspecting, Mirrored, OnAuditStep, OnBatchRedriven, OnPageScanned, OnRebuildStep, Rebuilding,
+    Redriving, Repairing, RepairingEntity, WithoutShapes, audit, first_index, handler, inspect, rebuild, redrive,
+    repair, repair_entity,
 };
 pub use number::Number;
 pub use operate::{Staleness, check_dismissal, dismiss, generations, indexes_of, quarantined, stale};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, OpenMarker, Subject};
 pub use readers::is_readers_alias_right;
-pub use rebuild::{Goal, PATIENCE, Progress, Rebuild, abandon_indexes, pause_rebuild, resume_rebuild};
+pub use rebuild::{
+    Goal, PATIENCE, Preview, Progress, Rebuild, abandon_indexes, pause_rebuild, preview_rebuild, resume_rebuild,
+};
 pub use record::NotAnEvent;
 pub use redrive::{Redriven, Repairs};
 pub use repair::{Repaired, repair_key};
@@ -99,7 +103,7 @@ pub use repair_entity::RepairedEntity;
 pub use report::{Ledger, RepairOutcome};
 #[doc(hidden)]
 pub use samples::sample_document;
-pub use status::{MAX_STATUS_COUNT, Status, StatusWord, status};
+pub use status::{MAX_STATUS_COUNT, Status, StatusWord, status, wrong_indexes};
 pub use sweep::{MAX_SWEEP_COUNT, SWEEP, Swept, sweep, sweep_by_hand};
 #[doc(hidden)]
 pub use transform::transform;

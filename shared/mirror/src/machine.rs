@@ -38,9 +38,12 @@ impl<'a> Group<'a> {
         tasks
     }
 
-    /// Starts a repair in one generation. A key that cannot have a document goes to quarantine instead.
+    /// Starts a repair in one generation. The item of a key that cannot have a document goes to quarantine instead.
     pub(crate) fn start_repair(&mut self, target: TargetId) -> Vec<Task<'a>> {
         let tasks = match self.initial_poison() {
+            Some(poison) if self.item().is_some() => {
+                vec![Task::Examine(Quarantine { group: self.id, target, poison })]
+            }
             Some(poison) => self.quarantine(target, poison),
             None => vec![Task::Settle(Settle { repair: true, ..Settle::new(self.id, target) })],
         };
@@ -65,6 +68,7 @@ impl<'a> Group<'a> {
             Event::Item(compare, item) => self.item_read(compare, item, targets),
             Event::Stamped { stamp, written } => self.stamped(&stamp, written, targets),
             Event::Unstampable { rev, code, reason } => self.unstampable(rev, code, &reason, targets),
+            Event::Examined(quarantine, item) => examined(quarantine, item),
             Event::Quarantined(quarantine) => self.quarantined(&quarantine, targets),
             Event::Cleared => Vec::new(),
             Event::Failed(reason) => self.failed_by(&reason),
@@ -291,6 +295,19 @@ impl<'a> Group<'a> {
             *repaired = outcome();
         }
     }
+}
+
+/// Handles the item of a key that can have no document. If it does not exist, nothing is left to put aside, and its
+/// marker is obsolete.
+fn examined<'a>(quarantine: Quarantine, item: Option<Item>) -> Vec<Task<'a>> {
+    let Quarantine { group, target, poison } = quarantine;
+    let marked = item.map(|item| {
+        // As of a record, the revision is 0 if there is no valid one.
+        let rev = presence(rev_value(item.as_str())).number().unwrap_or_default();
+        let poison = Poison { rev, evidence: item.into_string(), ..poison };
+        Task::Quarantine(Quarantine { group, target, poison })
+    });
+    marked.into_iter().collect()
 }
 
 #[cfg(test)]

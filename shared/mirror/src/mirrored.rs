@@ -12,7 +12,7 @@ use table::{Access, AccessPattern, Engines, Key, never};
 use web::{Batch, Event, EventFailure, EventHandler};
 
 use crate::audit::{AuditOptions, AuditStep, Audited, audit_system};
-use crate::context::MAX_READ_AGE;
+use crate::context::TIMEOUT;
 use crate::documents::{Documents, NoShapes, Shapes};
 use crate::first_index::create_first_index;
 use crate::generation::{Generation, Generations};
@@ -55,13 +55,6 @@ impl<M: WithoutShapes> Mirrored for M {
 pub fn handler<M: Mirrored>() -> EventHandler {
     EventHandler::new(HANDLER, on_event::<M>).patterns(M::PATTERNS).engines(ENGINES).timeout(TIMEOUT).memory(1024)
 }
-
-/// How long an invocation of the handler may live.
-pub const TIMEOUT: Duration = Duration::from_secs(60);
-
-/// How long a rebuild on AWS waits until no invocation from before a publication lives: the longest time that a request
-/// for an invocation may take to arrive, and the timeout.
-pub const AWAIT_BATCHES: Duration = Duration::from_secs(MAX_READ_AGE.as_secs() + TIMEOUT.as_secs());
 
 /// The engines that the mirror uses in each batch, in addition to the access patterns of shapes.
 pub(crate) const ENGINES: &[Engine] = &[Engine::Dynamodb, Engine::Search];

@@ -62,13 +62,14 @@ pub async fn stale(
 }
 
 /// Clears a marker that is stale or that no update of its item clears. Any other marker is kept, since without it an
-/// item that search lacks would not be listed in quarantine.
+/// item that search lacks would not be listed in quarantine. Returns false if the marker was written again since it was
+/// read, and stays.
 pub async fn dismiss(
     system: &'static System,
     engines: &Engines,
     generation: &str,
     marker: &Marker,
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
     check_dismissal(system, engines, marker).await?;
     DynamoState::new(engines, system).clear_seen(generation, &marker.subject.name(), marker.as_open()).await
 }

@@ -183,13 +183,13 @@ pub trait State: Sync {
     fn clear(&self, generation: &str, subject: &str, upto: u64) -> impl Future<Output = Result<(), Fault>> + Send;
 
     /// Clears the marker of a subject if it has not been written since it was read. A later one may have the same
-    /// revision although it belongs to a later state of the item.
+    /// revision although it belongs to a later state of the item. Returns false if a later one is open.
     fn clear_seen(
         &self,
         generation: &str,
         subject: &str,
         seen: OpenMarker,
-    ) -> impl Future<Output = Result<(), Fault>> + Send;
+    ) -> impl Future<Output = Result<bool, Fault>> + Send;
 
     /// Reads the checkpoint of a segment's scan for a generation.
     fn checkpoint(

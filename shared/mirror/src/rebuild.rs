@@ -13,7 +13,7 @@ use table::schema::System;
 
 pub(crate) use self::next_step::Step;
 pub(crate) use self::order::refused;
-pub use self::order::{Goal, PATIENCE, Progress, Rebuild};
+pub use self::order::{Goal, PATIENCE, Preview, Progress, Rebuild};
 pub(crate) use self::steps::{compare, explained, take_step};
 use crate::documents::{Documents, Shapes};
 use crate::engines::{DynamoState, Production};
@@ -46,10 +46,10 @@ pub async fn pause_rebuild(system: &'static System, engines: &Engines) -> Result
     pause(&DynamoState::new(engines, system)).await
 }
 
-/// Resumes a rebuild that an operator has paused, with the next order.
+/// Resumes a rebuild that an operator has paused, with the next order. Returns false if no rebuild is paused.
 ///
 /// Fails without a change if the order that follows would be refused.
-pub async fn resume_rebuild(system: &'static System, engines: &Engines, order: Rebuild) -> Result<(), Fault> {
+pub async fn resume_rebuild(system: &'static System, engines: &Engines, order: Rebuild) -> Result<bool, Fault> {
     let state = DynamoState::new(engines, system);
     loop {
         match state.generations().await? {
@@ -57,12 +57,18 @@ pub async fn resume_rebuild(system: &'static System, engines: &Engines, order: R
                 let resumed = Generations { rebuild_paused: false, ..config.next() };
                 resumed.step(order, order.begins).map_err(|reason| Fault::lasting("mirror", reason))?;
                 if state.publish(&resumed).await? {
-                    return Ok(());
+                    return Ok(true);
                 }
             }
-            _ => return Ok(()),
+            _ => return Ok(false),
         }
     }
+}
+
+/// Returns what an order with this goal would end, without carrying it out. Fails if the goal cannot be reached.
+pub async fn preview_rebuild(system: &'static System, engines: &Engines, goal: Goal) -> Result<Preview, Fault> {
+    let config = DynamoState::new(engines, system).generations().await?.unwrap_or_default();
+    config.preview(Rebuild { goal, ..Rebuild::WITHOUT_WAIT }).map_err(refused)
 }
 
 /// Stops writing every index, so that the next order creates one from the tables.

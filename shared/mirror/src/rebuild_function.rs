@@ -12,10 +12,11 @@ use web::{Event, EventFailure};
 
 use crate::advance::{Advanced, Bounds, advance, fill_share};
 use crate::audit::AuditOptions;
+use crate::context::AWAIT_BATCHES;
 use crate::engines::Production;
 use crate::fill::{SHARES, Share};
 use crate::group::after;
-use crate::mirrored::{AWAIT_BATCHES, Mirrored};
+use crate::mirrored::Mirrored;
 use crate::ports::{Fault, Ports as _, Time as _};
 use crate::rebuild::{Goal, Progress, Rebuild, refused};
 

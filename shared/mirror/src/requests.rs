@@ -58,6 +58,15 @@ pub(crate) async fn read_item<P: Ports, D: Documents>(
     context.ports.items().read(table, key).await
 }
 
+/// Reads the item of a key that can have no document.
+pub(crate) async fn examine_item<P: Ports, D: Documents>(
+    context: &Context<'_, P, D>,
+    group: &Group<'_>,
+) -> Result<Option<Item>, Fault> {
+    context.fresh()?;
+    read_item(context, group).await
+}
+
 /// Gives the item a revision above its own and above all that were seen, and not below the clock.
 pub(crate) async fn stamp_item<P: Ports, D: Documents>(
     context: &Context<'_, P, D>,

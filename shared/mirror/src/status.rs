@@ -134,6 +134,16 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
     Ok(Status { word, reason, generations, markers, given_up, lag, audited: audit.started, audit_findings: audit.left })
 }
 
+/// Returns why searches fail or read another index than the one that serves, if they do. It needs only the rights of
+/// the function that creates indexes.
+pub async fn wrong_indexes(system: &System, engines: &Engines) -> Result<Option<String>, Fault> {
+    let state = DynamoState::new(engines, system);
+    match state.generations().await? {
+        Some(generations) => wrong_generations(system, engines, &state, &generations).await,
+        None => Ok(None),
+    }
+}
+
 /// Returns what is not as it should be with the audits of the index that serves.
 fn of_audit(system: &System, audit: LastAudit, overdue: Option<Overdue>) -> Option<(StatusWord, String)> {
     let system = system.name;
@@ -166,20 +176,8 @@ async fn of_indexes(
     generations: &Generations,
     mapping: u32,
 ) -> Result<Option<(StatusWord, String)>, Fault> {
-    let index = OpenSearchIndex::new(engines)?;
-    for generation in &generations.written {
-        if let Err(fault) = index.newest(&generation.write_alias()).await {
-            let reason = match index.exists(&generation.index).await {
-                Ok(false) => lost(system, generation),
-                _ => fault.to_string(),
-            };
-            return Ok(Some((StatusWord::Down, reason)));
-        }
-    }
-    match wrong_readers_alias(system, state, &index, generations).await {
-        Ok(None) => {}
-        Ok(Some(wrong)) => return Ok(Some((StatusWord::Down, wrong))),
-        Err(fault) => return Ok(Some((StatusWord::Down, fault.to_string()))),
+    if let Some(wrong) = wrong_generations(system, engines, state, generations).await? {
+        return Ok(Some((StatusWord::Down, wrong)));
     }
     let written = &generations.written;
     let outdated = written.iter().find(|generation| generation.mapping != mapping);
@@ -187,6 +185,26 @@ async fn of_indexes(
         return Ok(Some((StatusWord::Outdated, outdated.mapping_difference(None, mapping))));
     }
     Ok(None)
+}
+
+/// Returns why searches fail or read another index than the one that serves, if they do.
+async fn wrong_generations(
+    system: &System,
+    engines: &Engines,
+    state: &DynamoState<'_>,
+    generations: &Generations,
+) -> Result<Option<String>, Fault> {
+    let index = OpenSearchIndex::new(engines)?;
+    for generation in &generations.written {
+        if let Err(fault) = index.newest(&generation.write_alias()).await {
+            return Ok(Some(match index.exists(&generation.index).await {
+                Ok(false) => lost(system, generation),
+                _ => fault.to_string(),
+            }));
+        }
+    }
+    let wrong = wrong_readers_alias(system, state, &index, generations).await;
+    Ok(wrong.unwrap_or_else(|fault| Some(fault.to_string())))
 }
 
 /// Returns what a rebuild has not ended yet.

@@ -17,6 +17,7 @@ use crate::generation::Generation;
 use crate::lines::{REQUIRE_ALIAS, Tombstone, horizon, write_tombstone_delete};
 use crate::mirrored::{ENGINES, Mirrored};
 use crate::ports::{Fault, Index, Ports, Reply, State, Time};
+use crate::retry::retry_passing;
 use crate::work::with_deadline;
 
 /// The handler's name in every system.
@@ -28,7 +29,7 @@ const PAGE: usize = 1000;
 /// The result of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// The number of tombstones that the sweep deleted.
+    /// The number of tombstones that the sweep deleted, without those of a request whose response was lost.
     pub deleted: usize,
     /// The number of tombstones that had changed since they were found: another sweep deleted them, or the item was
     /// created again and its document is kept.
@@ -71,7 +72,8 @@ pub async fn sweep_by_hand(system: &'static System, engines: &Engines, dry_run: 
     }
     let before = horizon(ports.time().micros(), retention);
     for generation in ports.state().generations().await?.into_iter().flat_map(|generations| generations.written) {
-        swept.deleted += find(&ports, &generation, before, MAX_SWEEP_COUNT).await?.len();
+        let find = || find(&ports, &generation, before, MAX_SWEEP_COUNT);
+        swept.deleted += retry_passing(ports.time(), find).await?.len();
     }
     Ok(swept)
 }
@@ -86,31 +88,33 @@ pub(crate) async fn sweep_generations<P: Ports>(
 ) -> Result<(), Fault> {
     let generations = ports.state().generations().await?;
     for generation in generations.into_iter().flat_map(|generations| generations.written) {
-        while sweep_page(ports, &generation, retention, swept).await? {}
+        loop {
+            // Each attempt finds the tombstones again, since a request that failed may have been carried out.
+            let sweep = || sweep_page(ports, &generation, retention);
+            let Swept { deleted, skipped } = retry_passing(ports.time(), sweep).await?;
+            swept.deleted += deleted;
+            swept.skipped += skipped;
+            if deleted + skipped < PAGE || deleted == 0 {
+                break;
+            }
+        }
     }
     Ok(())
 }
 
-/// Sweeps one page of tombstones. Returns whether there may be more.
-async fn sweep_page<P: Ports>(
-    ports: &P,
-    generation: &Generation,
-    retention: Duration,
-    swept: &mut Swept,
-) -> Result<bool, Fault> {
+/// Sweeps one page of tombstones.
+async fn sweep_page<P: Ports>(ports: &P, generation: &Generation, retention: Duration) -> Result<Swept, Fault> {
     let read = ports.time().micros();
     let found = find(ports, generation, horizon(read, retention), PAGE).await?;
     if found.is_empty() {
-        return Ok(false);
+        return Ok(Swept::default());
     }
     let mut lines = REQUIRE_ALIAS.to_owned();
     found.iter().for_each(|tombstone| write_tombstone_delete(&mut lines, tombstone));
     fresh(ports.time(), read)?;
     let reply = ports.index().bulk(&generation.write_alias(), &lines).await?;
     let deleted = count_deleted(&reply, found.len())?;
-    swept.deleted += deleted;
-    swept.skipped += found.len() - deleted;
-    Ok(found.len() == PAGE && deleted > 0)
+    Ok(Swept { deleted, skipped: found.len() - deleted })
 }
 
 /// Finds at most so many tombstones that were written before this time, in milliseconds.

@@ -18,6 +18,8 @@ pub(crate) enum Task<'a> {
     Compare(Compare),
     Stamp(Stamp<'a>),
     FindMarker(Refused<'a>),
+    /// Reads the item of a key that can have no document. If it exists, it goes to quarantine at its revision.
+    Examine(Quarantine),
     Quarantine(Quarantine),
     Clear(Clear),
 }
@@ -118,6 +120,8 @@ pub(crate) enum Event<'a> {
     Stamped { stamp: Stamp<'a>, written: bool },
     /// The item cannot be stamped, at this revision or at any.
     Unstampable { rev: u64, code: Code, reason: String },
+    /// The item of a key that can have no document was read. `None` if there is no item.
+    Examined(Quarantine, Option<Item>),
     /// The record is kept and its subject marked.
     Quarantined(Quarantine),
     /// There is no marker at or below the revision any more.
@@ -146,6 +150,7 @@ pub(crate) struct Tasks<'a> {
     pub(crate) compares: Vec<Compare>,
     pub(crate) stamps: Vec<Stamp<'a>>,
     pub(crate) refused: Vec<Refused<'a>>,
+    pub(crate) examines: Vec<Quarantine>,
     pub(crate) quarantines: Vec<Quarantine>,
     pub(crate) clears: Vec<Clear>,
 }
@@ -156,7 +161,7 @@ impl Task<'_> {
             Self::Write(write) | Self::FindMarker(Refused { write, .. }) => write.group,
             Self::Settle(settle) | Self::Compare(Compare { settle, .. }) => settle.group,
             Self::Stamp(stamp) => stamp.group,
-            Self::Quarantine(quarantine) => quarantine.group,
+            Self::Examine(quarantine) | Self::Quarantine(quarantine) => quarantine.group,
             Self::Clear(clear) => clear.group,
         }
     }
@@ -195,6 +200,7 @@ impl<'a> Tasks<'a> {
             Task::Compare(compare) => self.compares.push(compare),
             Task::Stamp(stamp) => self.stamps.push(stamp),
             Task::FindMarker(refused) => self.refused.push(refused),
+            Task::Examine(quarantine) => self.examines.push(quarantine),
             Task::Quarantine(quarantine) => self.quarantines.push(quarantine),
             Task::Clear(clear) => self.clears.push(clear),
         }
@@ -207,6 +213,7 @@ impl<'a> Tasks<'a> {
             && self.compares.is_empty()
             && self.stamps.is_empty()
             && self.refused.is_empty()
+            && self.examines.is_empty()
             && self.quarantines.is_empty()
             && self.clears.is_empty()
     }

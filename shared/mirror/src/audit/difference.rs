@@ -4,7 +4,6 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::findings::DifferenceKind;
 use super::look::Candidate;
-use super::retry::retry_passing;
 use crate::documents::Documents;
 use crate::generation::Generation;
 use crate::group::Group;
@@ -13,6 +12,7 @@ use crate::quarantine::{OpenMarker, Subject};
 use crate::repair::{item_to_repair, repair_documents};
 use crate::report::RepairOutcome;
 use crate::requests::CONCURRENCY;
+use crate::retry::retry_passing;
 
 /// A difference between a table and an index.
 #[derive(Debug)]

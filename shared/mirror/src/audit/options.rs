@@ -71,6 +71,11 @@ impl AuditPurpose {
         }
     }
 
+    /// Whether it compares a filled index before that serves.
+    pub(super) const fn is_rebuild(self) -> bool {
+        matches!(self, Self::Rebuild)
+    }
+
     /// Whether differences are repaired, or only reported.
     pub(super) const fn repairs(self) -> bool {
         match self {

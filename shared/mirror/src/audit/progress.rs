@@ -10,9 +10,9 @@ use table::schema::Table;
 use super::digests::{Digests, PARTS};
 use super::findings::{NO_TABLE, TableAudit};
 use super::options::AuditPurpose;
-use super::retry::retry_passing;
 use crate::group::after;
 use crate::ports::{Fault, Note, Ports, State, Time};
+use crate::retry::retry_passing;
 
 /// The age of the progress from which no run is under way any more. A run saves it every four minutes, and once it has
 /// settled what seems to differ, with up to six waits. A run of the schedule ends long before the next one.

@@ -16,7 +16,6 @@ use super::look::{Candidate, Look, Looker, Side, Verdict, is_tombstone};
 use super::options::{AuditOptions, AuditPurpose};
 use super::progress::{AuditPhase, AuditProgress, Cursor, Notes, SavedProgress};
 use super::reference::{Reference, Wanted};
-use super::retry::retry_passing;
 use crate::documents::Documents;
 use crate::fill::{SEGMENTS, check_wanted, searchable};
 use crate::fold::Presence;
@@ -26,6 +25,7 @@ use crate::item::{Item, presence, rev_value};
 use crate::ports::{DocumentPage, Fault, Index, Items, Page, Ports, Segment, State, StoredDocument, Time};
 use crate::quarantine::Subject;
 use crate::requests::CONCURRENCY;
+use crate::retry::retry_passing;
 
 /// A step of an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,8 @@ const MAX_DOCUMENTS: usize = 1000;
 const MAX_DOCUMENTS_WITH_SHAPES: usize = 50;
 const PAGE_BYTES: usize = 4_000_000;
 
-/// The age after which an audit that was stopped is started over.
+/// The age after which an audit that was stopped is started over. That of a rebuild is not, since it would never end
+/// for tables that take longer, and it is resumed for the same index only, each of whose differing keys is read again.
 const MAX_AGE: Duration = Duration::from_hours(72);
 
 impl AuditStep {
@@ -156,7 +157,8 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             let fits = progress.repairs == repairs && progress.only == only;
             // Positions of another release may be those of other tables.
             let is_of_these = progress.compared == compared;
-            fits && is_of_these && progress.phase != AuditPhase::Finished && now < after(progress.started, MAX_AGE)
+            let is_young = options.purpose.is_rebuild() || now < after(progress.started, MAX_AGE);
+            fits && is_of_these && progress.phase != AuditPhase::Finished && is_young
         });
         let resumed = match resumed {
             Some(progress) => digests_of(&notes, &progress).await?.map(|digests| (progress, digests)),
@@ -165,7 +167,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         let (progress, digests) = resumed.unwrap_or_else(|| {
             let full = only.is_none();
             let names = tables.iter().map(|table| table.name).chain(full.then_some(NO_TABLE));
-            let rebuild = matches!(options.purpose, AuditPurpose::Rebuild);
+            let rebuild = options.purpose.is_rebuild();
             let result =
                 |name: &str| (name.to_owned(), TableAudit { rebuild, ..TableAudit::new(name, now, full, repairs) });
             let tables = names.map(result).collect();
@@ -238,7 +240,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
     /// index that is being filled.
     async fn check_wanted(&self) -> Result<(), Fault> {
         let (ports, generation) = (self.ports, self.looker.generation);
-        if let AuditPurpose::Rebuild = self.options.purpose {
+        if self.options.purpose.is_rebuild() {
             return retry_passing(ports.time(), || check_wanted(ports, generation)).await;
         }
         let config = retry_passing(ports.time(), || ports.state().generations()).await?;
@@ -486,7 +488,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
             tracing::warn!(generation, kind = kind.name(), id, "document differs from its item");
             self.progress.result(table).found(*kind, &id);
             // That of a rebuild may be repaired in vain many times before its index serves.
-            if !matches!(self.options.purpose, AuditPurpose::Rebuild) {
+            if !self.options.purpose.is_rebuild() {
                 self.saved.result(table).found(*kind, &id);
             }
         }
@@ -533,7 +535,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         match end {
             RepairEnd::Repaired => result.repaired(kind),
             RepairEnd::Impossible => result.not_repaired(kind, None),
-            RepairEnd::Failed { reason } if matches!(self.options.purpose, AuditPurpose::Rebuild) => {
+            RepairEnd::Failed { reason } if self.options.purpose.is_rebuild() => {
                 let (index, id) = (&self.looker.generation.index, difference.candidate.id());
                 return Err(Fault::passing("mirror", format!("{id} of {index} could not be repaired: {reason}")));
             }

@@ -69,11 +69,13 @@ async fn markers(state: &impl State) -> Result<(), Broken> {
 
     state.mark("g1", &marker(12)).await?;
     for (rev, since) in [(11, 7), (13, 7), (12, 6), (12, 8)] {
-        state.clear_seen("g1", &subject.name(), OpenMarker { rev, since }).await?;
+        let cleared = state.clear_seen("g1", &subject.name(), OpenMarker { rev, since }).await?;
+        same("another marker than the one that was seen is not cleared", cleared, false)?;
         same("another marker than the one that was seen stays", state.open("g1", &own).await?, open(12))?;
     }
     for _ in 0..2 {
-        state.clear_seen("g1", &subject.name(), OpenMarker { rev: 12, since: 7 }).await?;
+        let cleared = state.clear_seen("g1", &subject.name(), OpenMarker { rev: 12, since: 7 }).await?;
+        same("no later marker is open", cleared, true)?;
         same("the one that was seen is cleared", state.open("g1", &own).await?, HashMap::new())?;
     }
 

@@ -181,14 +181,14 @@ impl State for DynamoState<'_> {
         condition_held(ENGINE, request.send().await).map(drop)
     }
 
-    async fn clear_seen(&self, generation: &str, subject: &str, seen: OpenMarker) -> Result<(), Fault> {
+    async fn clear_seen(&self, generation: &str, subject: &str, seen: OpenMarker) -> Result<bool, Fault> {
         let request = self.client.delete_item().table_name(&self.table);
         let request = request
             .set_key(Some(key(&marker_pk(generation), subject)))
-            .condition_expression("markedRev = :rev AND since = :since")
+            .condition_expression("attribute_not_exists(pk) OR (markedRev = :rev AND since = :since)")
             .expression_attribute_values(":rev", N(seen.rev.to_string()))
             .expression_attribute_values(":since", N(seen.since.to_string()));
-        condition_held(ENGINE, request.send().await).map(drop)
+        condition_held(ENGINE, request.send().await)
     }
 
     async fn checkpoint(&self, generation: &str, table: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {

@@ -252,9 +252,10 @@ impl State for Recorded {
         self.done(Call::Clear { generation, key, upto }).await
     }
 
-    async fn clear_seen(&self, generation: &str, subject: &str, seen: OpenMarker) -> Result<(), Fault> {
+    /// No explored function depends on whether it has cleared the marker.
+    async fn clear_seen(&self, generation: &str, subject: &str, seen: OpenMarker) -> Result<bool, Fault> {
         let (generation, key) = (number_of_index(generation), number_of_subject(subject));
-        self.done(Call::ClearSeen { generation, key, rev: seen.rev }).await
+        self.done(Call::ClearSeen { generation, key, rev: seen.rev }).await.map(|()| true)
     }
 
     async fn checkpoint(&self, generation: &str, _: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {

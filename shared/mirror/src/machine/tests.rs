@@ -56,6 +56,7 @@ fn describe(tasks: &[Task<'_>]) -> Vec<String> {
             format!("stamp above {}{}", number(*above), if *settle { ", then settle" } else { "" })
         }
         Task::FindMarker(_) => "find marker".to_owned(),
+        Task::Examine(Quarantine { poison, .. }) => format!("examine {}", poison.code.name()),
         Task::Quarantine(Quarantine { poison, .. }) => format!("quarantine {} {}", poison.code.name(), poison.rev),
         Task::Clear(Clear { upto, .. }) => format!("clear {upto}"),
     };
@@ -146,6 +147,30 @@ fn key_that_cannot_have_a_document_only_goes_to_quarantine() {
         let group = check(group, Event::Quarantined(quarantine), &[]);
         assert!(group.handled());
     }
+}
+
+/// Its marker must have the revision of the item, and none is needed without an item.
+#[test]
+fn repair_of_a_key_that_cannot_have_a_document_reads_the_item_first() {
+    for (key, code) in [
+        (Key::new("SHRUB#a", "LEAF#1"), "unknown-key"),
+        (Key::new(format!("TREE#{}", "a".repeat(600)), "LEAF#1"), "key-too-long"),
+    ] {
+        let unrevised = || Some(Item::new("{}".to_owned()));
+        for (item, expected) in [(item(14), Some("14")), (unrevised(), Some("0")), (None, None)] {
+            let at = group_key(&TREES, key.clone()).unwrap();
+            let mut group = Group { repaired: Some(RepairOutcome::Nothing), ..Group::new(at, "key", 0) };
+            let tasks = group.start_repair(TargetId::FIRST);
+            assert_eq!(describe(&tasks), [format!("examine {code}")]);
+            let Some(Task::Examine(quarantine)) = tasks.into_iter().next() else { panic!("the item is read") };
+            let expected = expected.map(|rev| format!("quarantine {code} {rev}"));
+            let expected: Vec<&str> = expected.as_deref().into_iter().collect();
+            let group = check(group, Event::Examined(quarantine, item), &expected);
+            assert_eq!((group.handled(), group.repaired), (expected.is_empty(), Some(RepairOutcome::Nothing)));
+        }
+    }
+    let mut record = Group { record_error: Some(RecordError::Keys), ..Group::new(GroupKey::Record, "record", 0) };
+    assert_eq!(describe(&record.start_repair(TargetId::FIRST)), ["quarantine unknown-record 0"]);
 }
 
 #[test]

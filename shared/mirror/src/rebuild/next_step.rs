@@ -1,6 +1,6 @@
 //! The state machine of a rebuild: the next step towards a goal, and the config item after a step that changes phases.
 
-use super::order::{Goal, Rebuild};
+use super::order::{Goal, Preview, Rebuild};
 use crate::generation::{Generation, Generations, Phase};
 
 /// The next step of an order.
@@ -163,6 +163,22 @@ impl Generations {
         }
     }
 
+    /// Returns what the steps of an order end. The error says why its goal cannot be reached.
+    pub(super) fn preview(&self, order: Rebuild) -> Result<Preview, String> {
+        let (mut config, mut preview) = (self.clone(), Preview::default());
+        // An index that is created ends none.
+        while let Some(step) = config.step(order, false)?.filter(|step| *step != Step::Begin) {
+            let mut next = config.after(step);
+            if step == Step::Drop {
+                preview.deleted.extend(next.dropping.pop());
+            }
+            let released = config.written.into_iter().filter(|generation| !next.has(&generation.index));
+            preview.released.extend(released.map(|generation| generation.index));
+            config = next;
+        }
+        Ok(preview)
+    }
+
     /// Returns the config item after a step that changes phases.
     pub(super) fn after(&self, step: Step) -> Self {
         let mut next = self.next();
@@ -207,5 +223,46 @@ impl Phases {
     /// Whether the older index serves again.
     fn was_rolled_back(&self) -> bool {
         self.kept > self.serving
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a config item with indexes that are numbered from 1, of which this one is to be deleted.
+    fn config(phases: &[Phase], dropping: Option<&str>) -> Generations {
+        let generation =
+            |(phase, number): (&Phase, u32)| Generation { index: number.to_string(), mapping: 1, phase: *phase };
+        let dropping = dropping.map(str::to_owned).into_iter().collect();
+        Generations { written: phases.iter().zip(1..).map(generation).collect(), dropping, ..Generations::none("toy") }
+    }
+
+    #[test]
+    fn preview_has_the_indexes_that_an_order_ends() {
+        use Phase::{Audited, Filling, Kept, Published, Serving};
+        for (goal, phases, dropping, released, deleted) in [
+            (Goal::Finish, &[Kept, Serving][..], None, &["1"][..], &["1"][..]),
+            (Goal::Finish, &[Kept, Serving], Some("0"), &["1"], &["1", "0"]),
+            (Goal::Finish, &[Serving], Some("0"), &[], &["0"]),
+            (Goal::Finish, &[Serving], None, &[], &[]),
+            (Goal::Cancel, &[Serving, Published], None, &["2"], &["2"]),
+            (Goal::Cancel, &[Serving, Filling], None, &["2"], &["2"]),
+            // It was rolled back, or is about to be.
+            (Goal::Cancel, &[Serving, Kept], None, &["2"], &["2"]),
+            (Goal::Cancel, &[Audited, Serving], None, &["2"], &["2"]),
+            // No index serves, so none is deleted.
+            (Goal::Cancel, &[Filling], Some("0"), &["1"], &[]),
+            (Goal::RollBack, &[Kept, Serving], None, &[], &[]),
+            (Goal::Serve, &[], None, &[], &[]),
+        ] {
+            let preview = config(phases, dropping).preview(Rebuild { goal, ..Rebuild::WITHOUT_WAIT }).unwrap();
+            let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+            let expected = Preview { released: texts(released), deleted: texts(deleted) };
+            assert_eq!(preview, expected, "{goal:?} {phases:?}");
+        }
+        let refused =
+            config(&[Serving, Filling], None).preview(Rebuild { goal: Goal::Finish, ..Rebuild::WITHOUT_WAIT });
+        assert!(refused.unwrap_err().contains("the new index does not serve"));
     }
 }

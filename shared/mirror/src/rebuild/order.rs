@@ -58,6 +58,15 @@ pub enum Goal {
     Cancel,
 }
 
+/// The indexes that carrying out an order ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preview {
+    /// The indexes that are not written any more.
+    pub released: Vec<String>,
+    /// The indexes that are deleted. One that is released stays if no other serves.
+    pub deleted: Vec<String>,
+}
+
 /// A step of a rebuild that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {

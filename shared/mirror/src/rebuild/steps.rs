@@ -147,6 +147,8 @@ pub(crate) async fn compare<P: Ports, D: Documents>(
     ports.index().refresh(&generation.index).await?;
     progress(Progress::Filled);
     if let Some(wait) = order.audit {
+        // A comparison takes long, and its result is lost if the index must not serve in any case.
+        check_quarantine(ports, generation, order).await?;
         let options = AuditOptions { purpose: AuditPurpose::Rebuild, wait, ..AuditOptions::DAILY };
         let step = |step| progress(Progress::Auditing(step));
         let audited = audit_one(ports, documents, generation, options, until, &step).await?;

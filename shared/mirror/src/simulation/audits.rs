@@ -268,6 +268,32 @@ fn each_kind_of_difference_is_found_and_repaired() {
     }
 }
 
+/// The marker is that of an earlier state, whose revision was higher.
+#[test]
+fn lost_document_is_found_below_the_marker_of_another_state() {
+    let shared = mirrored_leaf();
+    set(&shared, "a", None);
+    mark(&shared, "a", 12);
+    let repaired = audit(&shared, OPTIONS);
+    let expected = [(DifferenceKind::Lost, (1, 1, 0)), (DifferenceKind::StaleMarker, (1, 1, 0))];
+    assert_eq!((counts(&repaired), codes(&shared)), (expected.into(), vec![]));
+    assert_equal(&shared, "a lost document below a marker");
+}
+
+/// Its marker and its tombstone are above it.
+#[test]
+fn item_that_cannot_be_stamped_is_in_quarantine() {
+    let shared = mirrored_leaf();
+    shared.world().full.insert(key("a"));
+    change(&shared, "a", |document| document.version = 13);
+    let repaired = audit(&shared, OPTIONS);
+    assert_eq!(counts(&repaired), [(DifferenceKind::Stale, (1, 1, 0))].into());
+    let [(Code::Unfit, marked)] = codes(&shared)[..] else { panic!("the item is in quarantine") };
+    assert!(marked > 14 && document(&shared, "a").is_some_and(|tombstone| tombstone.version == marked - 1));
+    assert_eq!(counts(&audit(&shared, OPTIONS)), BTreeMap::new());
+    assert_eq!(codes(&shared), [(Code::Unfit, marked)]);
+}
+
 /// The index lists a document only after a refresh.
 #[test]
 fn difference_of_a_moment_ago_is_found() {
@@ -325,6 +351,17 @@ fn document_that_fits_no_table_is_left() {
     let [others, trees] = audited.tables.as_slice() else { panic!() };
     assert_eq!((others.table.as_str(), counts(others)), ("?", [(DifferenceKind::Ghost, (1, 0, 1))].into()));
     assert_eq!((others.left(), trees.left()), (1, 0));
+}
+
+#[test]
+fn item_with_a_too_long_key_is_a_difference_only_without_its_marker() {
+    let shared = mirrored_leaf();
+    let long = Key::new(format!("TREE#{}", "a".repeat(600)), "LEAF#1");
+    shared.world().put_silently(&long, Some(leaf("long", 10)));
+    for expected in [BTreeMap::from([(DifferenceKind::Unmarked, (1, 1, 0))]), BTreeMap::new()] {
+        assert_eq!(counts(&audit(&shared, OPTIONS)), expected);
+        assert_eq!(codes(&shared), [(Code::KeyTooLong, 10)]);
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Indexes that are lost or deleted by hand: a rebuild replaces them, or is cancelled and begins again.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::executor::{drive, drive_for};
@@ -7,9 +8,10 @@ use super::rebuilds::{carry_out, deliver, found, names, order, phases, raised};
 use super::scenarios::{leaf, put};
 use super::toy::LabelledLeaves;
 use super::world::Shared;
+use crate::context::AWAIT_BATCHES;
 use crate::first_index::create;
 use crate::generation::{Phase, index_name};
-use crate::rebuild::{Goal, Rebuild, abandon, rebuild};
+use crate::rebuild::{Goal, Progress, Rebuild, abandon, rebuild};
 
 #[test]
 fn index_of_an_unknown_version_can_only_be_replaced() {
@@ -143,6 +145,25 @@ fn deleted_first_index_is_cancelled_and_filled_again() {
         recover_from_deletion(&shared, &format!("stopped after {requests} requests"));
     });
     assert!(recovered.count() > 10);
+}
+
+/// An operator cancels the first index before its command reads the config item again.
+#[test]
+fn index_that_follows_a_cancelled_first_index_waits_for_batches() {
+    let shared = Shared::default();
+    shared.world().now = 1_000_000;
+    put(&shared, "a", Some(leaf("a", 10)));
+    let is_cancelled = AtomicBool::new(false);
+    let cancel = |step| {
+        if step == Progress::Published && !is_cancelled.swap(true, Ordering::SeqCst) {
+            carry_out(&shared, order(Goal::Cancel)).unwrap();
+        }
+    };
+    let made = drive(&shared, create(&shared, &LabelledLeaves, "toy", Duration::ZERO, &cancel)).unwrap();
+    assert_eq!((made.index, phases(&shared)), (index_name("toy", 2), vec![(2, "serving")]));
+    assert_eq!(found(&shared), [("a".to_owned(), true)]);
+    let waited = Duration::from_micros((shared.world().now - 1_000_000).unsigned_abs());
+    assert!(waited >= AWAIT_BATCHES, "{waited:?}");
 }
 
 #[test]

@@ -282,13 +282,14 @@ impl State for Shared {
         .await
     }
 
-    async fn clear_seen(&self, generation: &str, subject: &str, seen: OpenMarker) -> Result<(), Fault> {
+    async fn clear_seen(&self, generation: &str, subject: &str, seen: OpenMarker) -> Result<bool, Fault> {
         let subject = (generation.to_owned(), subject.to_owned());
         self.ask(Call::ClearMarker, move |world, _| {
-            if world.markers.get(&subject).is_some_and(|open| open.as_open() == seen) {
+            let clears = world.markers.get(&subject).is_none_or(|open| open.as_open() == seen);
+            if clears {
                 world.markers.remove(&subject);
             }
-            Ok(())
+            Ok(clears)
         })
         .await
     }

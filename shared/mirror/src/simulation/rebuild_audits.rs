@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::audits::OPTIONS;
 use super::executor::{drive, drive_for};
-use super::scenarios::{deliver_from, key, leaf, put, serving};
+use super::scenarios::{deliver_from, key, leaf, poison, put, serving};
 use super::toy::Leaves;
 use super::world::Shared;
 use crate::audit::{AuditOptions, AuditStep, audit_one};
@@ -109,10 +109,40 @@ fn index_that_was_rolled_back_is_compared_from_the_start() {
 fn audit_that_was_killed_is_resumed_by_the_same_rebuild() {
     let shared = killed_in_the_audit();
     let started = progress_of(&shared, "rebuild").unwrap()["started"].clone();
-    shared.world().now += 3_600_000_000;
+    // However long ago that was.
+    shared.world().now += 100 * 3_600_000_000;
     carry_out(&shared, START, |_| ()).unwrap();
     let finished = progress_of(&shared, "rebuild").unwrap();
     assert_eq!((&finished["started"], &finished["phase"]), (&started, &json!("finished")));
+}
+
+/// A comparison takes long.
+#[test]
+fn index_with_an_item_in_quarantine_is_refused_before_it_is_compared() {
+    let shared = served();
+    put(&shared, "c", Some(poison(10)));
+    let refused = carry_out(&shared, START, |_| ()).unwrap_err();
+    assert!(refused.reason.contains("at least 1 of its items are in quarantine"), "{refused}");
+    assert_eq!(progress_of(&shared, "rebuild"), None);
+    let from = shared.world_len();
+    put(&shared, "c", None);
+    deliver_from(&shared, from);
+    carry_out(&shared, START, |_| ()).unwrap();
+    assert_eq!(progress_of(&shared, "rebuild").unwrap()["phase"], "finished");
+}
+
+/// An item that goes to quarantine while the index is compared.
+#[test]
+fn index_with_an_item_in_quarantine_is_refused_after_it_was_compared() {
+    let shared = served();
+    let poisoned = |step| {
+        if let Progress::Auditing(AuditStep::Items { .. }) = step {
+            shared.world().put_silently(&key("b"), Some(poison(12)));
+        }
+    };
+    let refused = carry_out(&shared, START, poisoned).unwrap_err();
+    assert!(refused.reason.contains("at least 1 of its items are in quarantine"), "{refused}");
+    assert_eq!(progress_of(&shared, "rebuild").unwrap()["phase"], "finished");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 
 use futures::task::noop_waker_ref;
 use serde_json::{Value, json};
+use table::Key;
 
 use super::NIGHTLY;
 use super::executor::{TABLES, drive};
@@ -96,6 +97,7 @@ fn records_without_a_searchable_key_go_to_quarantine_or_are_left_out() {
     };
     let of = |pk: &str, sk: &str| record(json!({ "PK": { "S": pk }, "SK": { "S": sk } }));
     let records = json!({ "Records": [of("COUNTER", "leaves"), of("BUSH#a", "LEAF#1"), record(json!({})), 7] });
+    shared.world().put(&Key::new("BUSH#a", "LEAF#1"), Some(leaf("no such template", 10)));
     keep(&shared, "1", FUNCTION, &records.to_string());
     wait(&shared, 20);
     let redriven = redrive(&shared);
@@ -107,6 +109,30 @@ fn records_without_a_searchable_key_go_to_quarantine_or_are_left_out() {
     let mut found: Vec<_> = codes(&shared).into_iter().map(|(code, _)| code.name()).collect();
     found.sort_unstable();
     assert_eq!(found, ["unknown-key", "unknown-record", "unknown-record"]);
+}
+
+#[test]
+fn key_that_can_have_no_document_is_in_quarantine_while_its_item_exists() {
+    let shared = serving();
+    let keys = [Key::new(format!("TREE#{}", "a".repeat(600)), "LEAF#1"), Key::new("BUSH#a", "LEAF#1")];
+    keys.iter().for_each(|key| shared.world().put(key, Some(leaf("no document", 10))));
+    give_up(&shared, "1", 0);
+    wait(&shared, 20);
+    redrive(&shared);
+    let mut found: Vec<_> = codes(&shared).into_iter().map(|(code, rev)| (code.name(), rev)).collect();
+    found.sort_unstable();
+    assert_eq!(found, [("key-too-long", 10), ("unknown-key", 10)]);
+
+    // The records of the deletes were lost.
+    keys.iter().for_each(|key| shared.world().put_silently(key, None));
+    let repairs = Repairs { nothing: 1, ..Repairs::default() };
+    assert_eq!(redrive(&shared), Redriven { keys: 1, unrepairable: 1, repairs, ..Redriven::default() });
+    assert_eq!(codes(&shared), [(Code::UnknownKey, 10)]);
+    give_up(&shared, "2", 0);
+    wait(&shared, 20);
+    let repairs = Repairs { nothing: 2, ..Repairs::default() };
+    let expected = Redriven { objects: 1, records: 2, keys: 2, repairs, ..Redriven::default() };
+    assert_eq!((redrive(&shared), codes(&shared)), (expected, vec![]));
 }
 
 #[test]

@@ -188,17 +188,30 @@ fn repair_of_an_item_without_room_for_a_revision_reports_quarantine() {
 }
 
 #[test]
-fn repair_of_a_too_long_key_keeps_json_with_the_key() {
+fn item_with_a_too_long_key_is_in_quarantine_at_its_revision_while_it_exists() {
     let shared = serving();
-    for letter in ["a", "b"] {
-        let long = Key::new(format!("TREE#{}", letter.repeat(600)), "LEAF#1");
-        let Some(RepairOutcome::Quarantined { code, .. }) = repair(&shared, &long) else { panic!() };
+    let keys = ["a", "b"].map(|letter| Key::new(format!("TREE#{}", letter.repeat(600)), "LEAF#1"));
+    for key in &keys {
+        assert_eq!(repair(&shared, key), Some(RepairOutcome::Nothing));
+    }
+    assert_eq!((codes(&shared), shared.world().kept.len()), (vec![], 0));
+    for key in &keys {
+        shared.world().put(key, Some(leaf("long", 10)));
+        let Some(RepairOutcome::Quarantined { code, .. }) = repair(&shared, key) else { panic!() };
         assert_eq!(code, Code::KeyTooLong);
     }
+    assert_eq!(codes(&shared), [(Code::KeyTooLong, 10); 2]);
     let kept = shared.world().kept.clone();
     let kept: Vec<Value> = kept.values().map(|kept| serde_json::from_str(kept).unwrap()).collect();
     assert_eq!(kept.len(), 2);
-    assert!(kept.iter().all(|kept| kept["record"]["PK"]["S"] == kept["pk"]), "{kept:?}");
+    let is_whole = |kept: &Value| kept["record"]["PK"]["S"] == kept["pk"] && kept["record"]["name"]["S"] == "long";
+    assert!(kept.iter().all(is_whole), "{kept:?}");
+    // The record of the delete was lost.
+    for key in &keys {
+        shared.world().put_silently(key, None);
+        assert_eq!(repair(&shared, key), Some(RepairOutcome::Nothing));
+    }
+    assert_eq!(codes(&shared), []);
 }
 
 #[test]

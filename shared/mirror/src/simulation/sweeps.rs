@@ -5,7 +5,7 @@ use serde_json::json;
 use super::executor::{Ended, Invocation, drive};
 use super::scenarios::{deliver_from, leaf, put, serving, visible};
 use super::search::Document;
-use super::world::{Fate, Kind, Shared};
+use super::world::{Call, Fate, Kind, Shared};
 use crate::generation::index_name;
 use crate::sweep::{Swept, sweep_generations};
 
@@ -48,6 +48,38 @@ fn item_restored_at_a_lower_revision_survives_a_sweep_that_found_its_tombstone()
     shared.world().carry(bulk, Fate::Answered);
     assert!(matches!(late.poll(&shared, SWEEP), Some(Ended::Sweep(Ok(Swept { deleted: 0, skipped: 1 })))));
     assert_eq!(visible(&shared), restored);
+}
+
+/// Returns the result of a sweep of one old tombstone, of whose requests of this kind the first one has this fate.
+fn sweep_with_fault(call: Call, fate: Fate) -> Swept {
+    let shared = serving();
+    put(&shared, "a", Some(leaf("first", 10)));
+    put(&shared, "a", None);
+    deliver_from(&shared, 0);
+    shared.world().now += 26 * 60 * 60 * 1_000_000;
+    let (mut sweep, mut fate) = (Invocation::sweep(&shared), Some(fate));
+    loop {
+        if let Some(ended) = sweep.poll(&shared, SWEEP) {
+            let Ended::Sweep(Ok(swept)) = ended else { panic!("the sweep of {call:?} fails") };
+            assert!(fate.is_none() && !shared.world().search.has_tombstones(), "{call:?}");
+            return swept;
+        }
+        let mut world = shared.world();
+        let place = world.requests.iter().position(|request| request.kind != Kind::Expired).unwrap();
+        let fate = if world.requests[place].call == call { fate.take() } else { None };
+        world.carry(place, fate.unwrap_or(Fate::Answered));
+    }
+}
+
+#[test]
+fn sweep_tries_a_request_again_that_was_lost_or_refused_for_now() {
+    let whole = Swept { deleted: 1, skipped: 0 };
+    for call in [Call::Refresh, Call::Tombstones, Call::DeleteTombstones] {
+        assert_eq!(sweep_with_fault(call, Fate::Lost), whole, "{call:?}");
+    }
+    assert_eq!(sweep_with_fault(Call::DeleteTombstones, Fate::Refused(429)), whole);
+    // The tombstone was deleted, and nothing says so.
+    assert_eq!(sweep_with_fault(Call::DeleteTombstones, Fate::AnswerLost), Swept::default());
 }
 
 /// A search finds a deleted tombstone again until the index is refreshed.

@@ -1,15 +1,15 @@
-//! Requests of an audit that are repeated after a passing fault.
+//! Requests that are repeated after a passing fault.
 
 use std::future::Future;
 use std::time::Duration;
 
 use crate::ports::{Fault, Time};
 
-/// How often a request is repeated before the audit stops. The next run resumes it.
+/// How often a request is repeated before its caller fails. An audit or a sweep is resumed by the next one.
 const ATTEMPTS: u32 = 5;
 
 /// Sends a request until it succeeds, fails for a lasting reason, or has failed too often.
-pub(super) async fn retry_passing<T, F>(time: &impl Time, mut request: impl FnMut() -> F) -> Result<T, Fault>
+pub(crate) async fn retry_passing<T, F>(time: &impl Time, mut request: impl FnMut() -> F) -> Result<T, Fault>
 where
     F: Future<Output = Result<T, Fault>>,
 {
@@ -17,7 +17,7 @@ where
     loop {
         match request().await {
             Err(fault) if fault.passing && attempt < ATTEMPTS => {
-                tracing::warn!(%fault, "a request of the audit failed; will retry");
+                tracing::warn!(%fault, "a request failed; will retry");
                 time.pause(Duration::from_millis(200 << attempt)).await;
                 attempt += 1;
             }
