@@ -1,10 +1,13 @@
 //! Deletion of projects and tenants.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::future::join_all;
-use serde_json::json;
-use table::EntityKey;
+use http::{Request, Response};
+use serde_json::{Value, json};
+use table::{Config, Engines, EntityKey};
 use tokio::time::Instant;
 use tracker::audit::Audit;
 use tracker::items::{Member, Role};
@@ -13,13 +16,17 @@ use tracker::schema::TRACKER;
 
 use super::crashes::{dies, others_do_its_jobs};
 use super::fair::platform_of_its_own;
-use super::fixture::{Fixture, PROJECT, TENANT, person, platform_admin};
+use super::fixture::{Fixture, PROJECT, TENANT, entries, person, platform_admin};
+use crate::harness::relay::before_first_transaction;
 use crate::harness::stopper::Moment;
 use crate::harness::table::stored;
 use crate::tests;
 
 tests! { tracker_deletions:
     #[long] deleting_a_project_with_500_issues_leaves_nothing,
+    two_deletions_of_a_project_at_once_have_one_job,
+    deletion_of_a_project_counts_the_issues_of_its_commit,
+    deleted_and_moved_issues_leave_no_row_of_a_deleted_attribute,
     deleting_a_tenant_deletes_its_projects,
     all_of_many_members_lose_a_tenant_before_its_deletion_is_answered,
     deletion_of_a_tenant_removes_thousands_of_members_step_by_step,
@@ -59,9 +66,8 @@ async fn deleting_a_project_with_500_issues_leaves_nothing() {
         }
     });
     let path = format!("{project}?cascade=true");
-    let request = http::Request::builder().method(http::Method::DELETE).uri(&path);
     let authorization = format!("Bearer {}", fixture.cairn.token("ada", &[]).await);
-    let request = request.header("authorization", authorization).body(bytes::Bytes::new()).unwrap();
+    let request = Request::delete(&path).header("authorization", authorization).body(Bytes::new()).unwrap();
     let deletion = dies(&fixture, &fixture.cairn.clock, (6, Moment::AfterItIsDone), |app| async move {
         app.handle(request).await;
     });
@@ -86,6 +92,98 @@ async fn deleting_a_project_with_500_issues_leaves_nothing() {
     let alias = fixture.cairn.engines().config.search_name("tracker");
     let found = fixture.cairn.search_engine(reqwest::Method::POST, &format!("/{alias}/_search"), &query).await;
     assert_eq!(found["hits"]["hits"], json!([]), "{found}");
+}
+
+/// Deletes a project as ada, by a request that has no time for the job. Runs `act` just before it marks the project.
+async fn delete_after<A>(fixture: &Fixture, path: &str, act: A) -> Response<Bytes>
+where
+    A: Future<Output = ()> + Send + 'static,
+{
+    let config = fixture.cairn.engines().config.clone();
+    let project = path.trim_end_matches("?cascade=true").rsplit('/').next().unwrap().to_owned();
+    let server = before_first_transaction(config.dynamodb.clone().unwrap(), project, act).await;
+    let config = Config { dynamodb: Some(server.url.clone()), ..config };
+    let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
+    app.engines().wind_down();
+    let authorization = format!("Bearer {}", fixture.cairn.token("ada", &[]).await);
+    app.handle(Request::delete(path).header("authorization", authorization).body(Bytes::new()).unwrap()).await
+}
+
+async fn two_deletions_of_a_project_at_once_have_one_job() {
+    let fixture = Fixture::new().await;
+    let path = format!("{PROJECT}?cascade=true");
+    // A request gives the job back, as one does that has no time left.
+    fixture.cairn.engines().wind_down();
+    let job = Arc::<Mutex<String>>::default();
+    let (ada, same, first) = (fixture.ada.clone(), path.clone(), Arc::clone(&job));
+    let second = delete_after(&fixture, &path, async move {
+        let accepted = ada.delete(&same).await.is(202);
+        *first.lock().unwrap() = accepted.header("location").to_owned();
+    })
+    .await;
+    assert_eq!(second.status(), 202, "{second:?}");
+    assert_eq!(second.headers()["location"].to_str().unwrap(), *job.lock().unwrap());
+    others_do_its_jobs(&fixture).await;
+    let jobs = fixture.ada.get(&format!("{TENANT}/jobs")).await.is(200);
+    assert_eq!((jobs.each("kind"), jobs.each("status")), (vec![&json!("deleteProject")], vec![&json!("succeeded")]));
+    let held = fixture.holds().await;
+    assert!(!held.mentions("35e9"), "nothing is left of the project");
+}
+
+/// The projects have no issue when the requests read their gates.
+async fn deletion_of_a_project_counts_the_issues_of_its_commit() {
+    let fixture = Fixture::new().await;
+    let (filled, empty) = (fixture.project("Filled").await, fixture.project("Empty").await);
+    let (ann, issues) = (fixture.ann.clone(), format!("{filled}/issues"));
+    let refused = delete_after(&fixture, &filled, async move {
+        for name in ["One", "Two"] {
+            ann.post(&issues, json!({ "name": name })).await.is(201);
+        }
+    })
+    .await;
+    let problem: Value = serde_json::from_slice(refused.body()).unwrap();
+    assert_eq!((refused.status().as_u16(), &problem["counts"]), (409, &json!({ "issues": 2 })), "{problem}");
+    let (ann, issues) = (fixture.ann.clone(), format!("{empty}/issues"));
+    let accepted = delete_after(&fixture, &empty, async move {
+        // Each is counted by random gates.
+        for _ in 0..3 {
+            let made = ann.post(&issues, json!({ "name": "Short-lived" })).await.is(201);
+            ann.delete(made.header("location")).await.is(204);
+        }
+    })
+    .await;
+    assert_eq!(accepted.status(), 202, "{accepted:?}");
+    fixture.settled().await;
+    fixture.ada.get(&empty).await.refused(404, "not-found");
+    fixture.holds().await;
+}
+
+/// The project may be deleted before the attribute's job has run, which then finds no project.
+async fn deleted_and_moved_issues_leave_no_row_of_a_deleted_attribute() {
+    let fixture = Fixture::new().await;
+    let (project, other) = (fixture.project("From").await, fixture.project("To").await);
+    let id = fixture.attribute(&project, "Weight", "int").await;
+    let issues = fixture.issues(&project, 4, |place| if place == 0 { json!({}) } else { json!({ &id: place }) }).await;
+    let [blank, updated, moved, last] = [0, 1, 2, 3].map(|place: usize| issues[place].header("location"));
+    // A request gives the job back, as one does that has no time left.
+    fixture.cairn.engines().wind_down();
+    fixture.ada.delete(&format!("{project}/attributes/{id}")).await.is(202);
+    // The update removes the value from the issue, and leaves its row to the job.
+    fixture.ann.patch(updated, json!({ "name": "Updated" })).await.is(200);
+    for path in [blank, updated] {
+        fixture.ann.delete(path).await.is(204);
+    }
+    let there = json!({ "project": other.rsplit('/').next().unwrap() });
+    fixture.ann.post(&format!("{moved}/move"), there).await.is(200);
+    let bare = id.trim_start_matches("xattrib-");
+    let left = entries(&fixture.cairn, &format!("value-{bare}")).await;
+    let left: Vec<&str> = left.iter().map(|(_, issue)| issue.as_str()).collect();
+    assert_eq!(left, [last.rsplit('/').next().unwrap()]);
+    assert_eq!(entries(&fixture.cairn, &format!("blank-{bare}")).await, []);
+    fixture.ada.delete(&format!("{project}?cascade=true")).await.is(202);
+    others_do_its_jobs(&fixture).await;
+    let held = fixture.holds().await;
+    assert!(!held.mentions(bare), "nothing is left of the attribute");
 }
 
 async fn deleting_a_tenant_deletes_its_projects() {

@@ -38,6 +38,7 @@ tests! { tracker_schema:
     #[long] column_can_be_moved_between_two_others_repeatedly,
     one_of_several_tags_suffices,
     change_of_a_stale_attribute_is_refused,
+    tag_of_a_project_holds_until_the_commit,
     issue_that_is_created_meanwhile_makes_no_tag_stale,
 }
 
@@ -200,10 +201,51 @@ async fn change_of_a_stale_attribute_is_refused() {
     fixture.ada.delete(&path).if_match(&stale).await.refused(412, "stale");
     let next = fixture.ada.put(&format!("{PROJECT}/next-number"), json!({ "number": 50 }));
     next.if_match(&stale).await.refused(412, "stale");
+    let next = fixture.ada.put(&format!("{PROJECT}/next-number"), json!({ "number": 50 }));
+    next.if_match(&changed.tag()).await.is(204);
     // What changes nothing has the same tag.
     let same = fixture.ada.patch(&path, json!({ "name": "Priority" })).if_match(&changed.tag()).await.is(200);
     assert_eq!(same.tag(), changed.tag());
     fixture.ada.delete(&path).if_match(&changed.tag()).await.is(204);
+    fixture.holds().await;
+}
+
+/// The project is renamed after each request has compared the tag, and before the request writes.
+async fn tag_of_a_project_holds_until_the_commit() {
+    let fixture = Fixture::new().await;
+    let (attribute, next) = (format!("{PROJECT}/attributes/xattrib-3fe6"), format!("{PROJECT}/next-number"));
+    let retype = format!("{attribute}/retype");
+    fixture.ada.put(&next, json!({ "number": 30 })).await.is(204);
+    let before = fixture.ada.get(PROJECT).await.is(200);
+    let authorization = format!("Bearer {}", fixture.cairn.token("ada", &[]).await);
+    for (place, (method, path, body)) in [
+        (Method::PATCH, &attribute, json!({ "name": "Items" }).to_string()),
+        (Method::POST, &retype, json!({ "type": "decimal" }).to_string()),
+        (Method::DELETE, &attribute, String::new()),
+        (Method::PUT, &next, json!({ "number": 50 }).to_string()),
+        (Method::PUT, &next, json!({ "number": 10 }).to_string()),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let tag = fixture.ada.get(PROJECT).await.is(200).tag();
+        let config = fixture.cairn.engines().config.clone();
+        let (ada, name) = (fixture.ada.clone(), format!("Renamed {place}"));
+        let server =
+            before_first_transaction(config.dynamodb.clone().unwrap(), "project-35e9".to_owned(), async move {
+                ada.patch(PROJECT, json!({ "name": name })).await.is(200);
+            })
+            .await;
+        let config = Config { dynamodb: Some(server.url.clone()), ..config };
+        let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
+        let request = Request::builder().method(&method).uri(path).header("content-type", "application/json");
+        let request = request.header("authorization", &authorization).header("if-match", tag);
+        let response = app.handle(request.body(Bytes::from(body)).unwrap()).await;
+        assert_eq!(response.status(), 412, "{method} {path}: {response:?}");
+    }
+    let after = fixture.ada.get(PROJECT).await.is(200);
+    assert_eq!((after.text("name"), &after["attributes"]), ("Renamed 4", &before["attributes"]));
+    assert_eq!(fixture.issue(PROJECT, "Next", json!({})).await["number"], 30);
     fixture.holds().await;
 }
 

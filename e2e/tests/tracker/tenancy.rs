@@ -1,8 +1,14 @@
 //! Memberships, and the lists of the caller's own tenants.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use table::EntityKey;
+use tracker::audit::Audit;
+use tracker::items::{Member, Role};
+use tracker::keys::MemberKey;
+use tracker::schema::TRACKER;
 
 use super::fixture::{Fixture, PROJECT, TENANT, person, platform_admin};
+use crate::harness::table::stored;
 use crate::tests;
 
 tests! { tracker_tenancy:
@@ -10,6 +16,7 @@ tests! { tracker_tenancy:
     caller_lists_own_tenants_only,
     names_list_by_folded_case_and_accents,
     person_of_unknown_issuer_is_refused,
+    member_of_unknown_issuer_becomes_no_administrator,
 }
 
 async fn members_are_added_updated_and_removed() {
@@ -106,4 +113,18 @@ async fn person_of_unknown_issuer_is_refused() {
     }
     // The only administrator stays the only one.
     fixture.ada.delete(&format!("{TENANT}/members/local:ada")).await.refused(409, "last-admin");
+}
+
+/// The issuer was removed from the configuration after the member was added.
+async fn member_of_unknown_issuer_becomes_no_administrator() {
+    let fixture = Fixture::new().await;
+    let data = "2023-01-01T00:00:00.000000Z".to_owned();
+    let member = Member { data, role: Role::Viewer, name: String::new(), audit: Audit::default() };
+    let key = MemberKey { tenant: "tenant-0807".to_owned().try_into().unwrap(), user: "gone:eve".parse().unwrap() };
+    fixture.cairn.table_of(&TRACKER).put(stored(&TRACKER, &key.key(), &member)).await;
+    let path = format!("{TENANT}/members/gone:eve");
+    let update = |patch: Value| fixture.ada.patch(&path, patch);
+    update(json!({ "role": "admin" })).await.refused(422, "unprocessable").at(&["/role"]);
+    let updated = update(json!({ "role": "editor", "name": "Eve" })).await.is(200);
+    assert_eq!((updated.text("role"), updated.text("name")), ("editor", "Eve"));
 }

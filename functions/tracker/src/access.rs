@@ -70,9 +70,12 @@ pub const ISSUE_ROWS: AccessPattern = AccessPattern::new("issueRows", &[TABLE.qu
 /// The next number of a project.
 pub const NEXT_NUMBER: AccessPattern = AccessPattern::new("nextNumber", &[TABLE.update()]);
 
-/// The counter of a project's numbers: raised at once, or lowered by a job.
-pub const SET_NEXT_NUMBER: AccessPattern =
-    AccessPattern::new("setNextNumber", &[TABLE.get(), TABLE.query_index(INDEX), TABLE.put(), TABLE.update()]);
+/// The counter of a project's numbers: raised at once, if the project is the one that the client means, or lowered by a
+/// job.
+pub const SET_NEXT_NUMBER: AccessPattern = AccessPattern::new(
+    "setNextNumber",
+    &[TABLE.get(), TABLE.query_index(INDEX), TABLE.check(), TABLE.put(), TABLE.update()],
+);
 
 /// A new issue with its rows, through a gate.
 pub const CREATE_ISSUE: AccessPattern = AccessPattern::new("createIssue", &[TABLE.get(), TABLE.put(), TABLE.update()]);

@@ -21,6 +21,7 @@ pub use faults::link as faults_link;
 pub use step::Import;
 pub use undo::{UndoImport, UndoParams};
 
+use jobs::{Step, Then};
 use serde::{Deserialize, Serialize};
 use sheet::Format;
 use table::Access;
@@ -29,7 +30,7 @@ use utoipa::ToSchema;
 use web::Problem;
 
 use crate::access::{IMPORT_ROWS, IMPORTS};
-use crate::jobs::issue_of;
+use crate::jobs::{LAG, Lease, issue_of};
 use crate::names::IssueId;
 use crate::project::Schema;
 use crate::schema::{INDEX, TRACKER};
@@ -96,6 +97,9 @@ struct ImportParams {
     #[serde(rename = "met")]
     seen: Option<String>,
     faults: Gathered,
+    /// Whether the index has had the time to list the issues of all numbers up to the last one.
+    #[serde(default)]
+    waited: bool,
 }
 
 /// The pass of an import.
@@ -127,4 +131,11 @@ async fn find(access: &Access, schema: &Schema, number: u64) -> Result<Option<Is
     let query = access.table(&IMPORT_ROWS, &TRACKER).query(schema.id.id()).index(INDEX);
     let page = query.between(key.clone(), key).page(1).await?;
     Ok(page.items.first().and_then(|entry| issue_of(&entry.key.pk)))
+}
+
+/// The step that waits for the index, and then continues from this checkpoint, because the index lists no issue with a
+/// number that was allocated.
+fn look_again(lease: &Lease, checkpoint: ImportParams) -> Result<Step, Problem> {
+    let waited = ImportParams { waited: true, ..checkpoint };
+    Step::new(Vec::new(), &waited, lease.job.counts, Then::Wait(LAG))
 }

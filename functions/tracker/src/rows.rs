@@ -31,6 +31,20 @@ pub fn rows(id: IssueId, project: ProjectId, issue: &Issue, attributes: &[Attrib
     rows
 }
 
+/// The rows that an issue may have when it is deleted or leaves its project: [`rows`], and those of attributes that
+/// are being deleted. The job of such an attribute fails if the project is deleted first, and would leave the row. An
+/// update may have removed the value and not its row, so both rows of the attribute are listed, without sort keys of
+/// the index.
+pub fn rows_to_delete(id: IssueId, project: ProjectId, issue: &Issue, attributes: &[Attribute]) -> Rows {
+    let mut all = rows(id, project, issue, attributes);
+    for attribute in attributes.iter().filter(|attribute| attribute.item.status == Status::Deleting) {
+        let attribute = attribute.id;
+        let keys = [ValueRowKey { issue: id, attribute }.key(), BlankRowKey { issue: id, attribute }.key()];
+        all.extend(keys.map(|key| (key, String::new())));
+    }
+    all
+}
+
 /// The actions that turn the first rows into the second. Rows are written unconditionally, over anything that a crashed
 /// run has left: the condition on the issue in the same transaction decides alone.
 pub fn difference(before: &Rows, after: &Rows) -> Vec<Action> {
@@ -97,6 +111,17 @@ mod tests {
         let expected = [("blank-3812", "p1303"), ("state-35e9", "open p1303"), ("value-3fe6", "p13142 p1303")];
         let expected: Vec<_> = expected.iter().map(|(key, data)| ((*key).to_owned(), (*data).to_owned())).collect();
         assert_eq!(of(&issue(3, &[("3fe6", "42"), ("882a", "1")]), &attributes), expected);
+    }
+
+    #[test]
+    fn deleted_issue_has_both_rows_of_an_attribute_that_is_being_deleted() {
+        let (id, project) = (IssueId::new(), ProjectId::new());
+        let attributes = [attribute("xattrib-3fe6", Status::Ready), attribute("xattrib-882a", Status::Deleting)];
+        let all = rows_to_delete(id, project, &issue(3, &[("3fe6", "42"), ("882a", "1")]), &attributes);
+        let keys: Vec<_> = all.keys().filter_map(|key| key.sk.clone()).collect();
+        let state = StateRowKey { issue: id, project }.key().sk.unwrap();
+        assert_eq!(keys, ["blank-882a".to_owned(), state, "value-3fe6".to_owned(), "value-882a".to_owned()]);
+        assert_eq!(difference(&all, &Rows::new()).len(), 4);
     }
 
     #[test]

@@ -45,7 +45,7 @@ async fn delete(
         } else {
             Action::update(&TRACKER, key, Changes::new().set("Status", item::text("deleting")))
         };
-        let mut actions = vec![project_action(&schema, true), attribute];
+        let mut actions = vec![tag.guard(project_action(&schema, true), &schema.stored), attribute];
         actions.extend(gate_actions(&schema, &gates, empty));
         if empty {
             cx.access().transact(&DELETE_ATTRIBUTE, &actions).await.map_err(refusal)?;

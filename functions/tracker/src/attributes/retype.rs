@@ -73,7 +73,8 @@ async fn retype(
         let after = AttributeItem { of, status, audit: before.item.audit.updated(&cx)?, ..before.item.clone() };
         let key = AttributeKey { project: path.project_id, attribute: before.id };
         let changes = Changes::between(&before.item, &after)?;
-        let mut actions = vec![project_action(&schema, true), Action::update(&TRACKER, key, changes)];
+        let project = tag.guard(project_action(&schema, true), &schema.stored);
+        let mut actions = vec![project, Action::update(&TRACKER, key, changes)];
         actions.extend(gate_actions(&schema, &gates, empty && !keeps_keys));
         if status == Status::Ready {
             let rev = cx.access().transact(&RETYPE_ATTRIBUTE, &actions).await.map_err(refusal)?;

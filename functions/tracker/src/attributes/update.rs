@@ -84,7 +84,8 @@ async fn update(
         after.audit = before.item.audit.updated(&cx)?;
         let key = |attribute| AttributeKey { project: path.project_id, attribute };
         let changes = Changes::between(&before.item, &after)?;
-        let mut actions = vec![project_action(&schema, false), Action::update(&TRACKER, key(before.id), changes)];
+        let project = tag.guard(project_action(&schema, false), &schema.stored);
+        let mut actions = vec![project, Action::update(&TRACKER, key(before.id), changes)];
         let renumber = |(id, num)| Action::update(&TRACKER, key(id), Changes::new().set("Num", item::number(num)));
         actions.extend(moved.into_iter().map(renumber));
         let rev = cx.access().transact(&UPDATE_ATTRIBUTE, &actions).await.map_err(refusal)?;

@@ -15,7 +15,7 @@ use super::create::{self, TOO_LARGE};
 use super::record::{self, ParsedRow};
 use super::records::{Batch, FileOffset, Next, Record};
 use super::seen::{MAX_INVALID, Seen};
-use super::{ImportParams, MAX_HEADER, Mode, Numbers, OnError, Phase, faults, find};
+use super::{ImportParams, MAX_HEADER, Mode, Numbers, OnError, Phase, faults, find, look_again};
 use crate::access::IMPORT_ROWS;
 use crate::issues::{MAX_JUMP, MAX_NUMBER, check_size, cleaned};
 use crate::jobs::Lease;
@@ -44,12 +44,14 @@ pub async fn step(
     schema: &Schema,
 ) -> Result<Step, Problem> {
     let start = Instant::now();
-    if params.offset == FileOffset::default() {
+    // After a wait the last number stays, since the index may not list the issues of later numbers yet.
+    if params.offset == FileOffset::default() && !params.waited {
         match last_given(access, schema).await? {
             Some(given) => params.numbers = Numbers { given, ..Numbers::default() },
             None => return Ok(Step::fail(&lease.job, "its project was deleted")),
         }
     }
+    let numbers = params.numbers;
     let mut seen = Seen::clone(&*ahead.seen(access, &params).await?);
     let mut records = ahead.records(lease.id, &params, params.offset);
     let (mut found, mut counts) = (Vec::new(), lease.job.counts);
@@ -72,7 +74,9 @@ pub async fn step(
             }
         }
         counts.total += batch.records.len() as u64;
-        let invalid = validate(access, lease, &mut params, schema, &mut seen, &batch.records).await?;
+        let Some(invalid) = validate(access, lease, &mut params, schema, &mut seen, &batch.records).await? else {
+            return look_again(lease, ImportParams { numbers, ..lease.job.checkpoint()? });
+        };
         for record in invalid.iter().map(|fault| fault.record) {
             if !seen.add_invalid(record) {
                 let reason = format!("more than {MAX_INVALID} of its records are invalid");
@@ -141,7 +145,8 @@ fn without_empty_end<'a>(cells: &'a [sheet::Cell], mapping: &[(String, Target)])
     last.and_then(|last| cells.get(..=last)).unwrap_or_default()
 }
 
-/// Returns the faults of these records, and notes the numbers of the others.
+/// Returns the faults of these records, and notes the numbers of the others. None if the index lists no issue with the
+/// number of one of them, and may only lag behind.
 async fn validate(
     access: &Access,
     lease: &Lease,
@@ -149,7 +154,7 @@ async fn validate(
     schema: &Schema,
     seen: &mut Seen,
     batch: &[Record],
-) -> Result<Vec<RowFault>, Problem> {
+) -> Result<Option<Vec<RowFault>>, Problem> {
     let (mut valid, mut faults) = (Vec::<ParsedRow>::new(), Vec::new());
     let header = params.header(Target::Number);
     let of_number = |record: u64, line: u64, detail: &str| RowFault {
@@ -188,6 +193,11 @@ async fn validate(
             stream::iter(lookups).buffered(CONCURRENCY).try_collect().await?
         }
     };
+    let is_missing =
+        |(parsed, existing): (&ParsedRow, &Existing)| known(parsed).is_some() && matches!(existing, Existing::None);
+    if !params.waited && valid.iter().zip(&existing).any(is_missing) {
+        return Ok(None);
+    }
     for (index, parsed) in valid.iter().enumerate() {
         let is_known = known(parsed).is_some();
         let fault = match existing.get(index) {
@@ -218,7 +228,7 @@ async fn validate(
         }
     }
     faults.sort_by_key(|fault| (fault.record, fault.line));
-    Ok(faults)
+    Ok(Some(faults))
 }
 
 /// The step after the last record: rejects the file, or allocates the numbers and starts the second pass.
@@ -242,7 +252,8 @@ async fn finish(
     };
     let Numbers { given: before, least, greatest, without, .. } = params.numbers;
     if given > before && least.is_some_and(|least| least <= given) {
-        // Numbers of the file were allocated to other issues, so it is validated again.
+        // Numbers of the file were allocated to other issues, which the index may not list yet. So the file is validated
+        // again.
         let (columns, headers) = (Vec::new(), Vec::new());
         let again = ImportParams {
             offset: FileOffset::default(),
@@ -250,6 +261,7 @@ async fn finish(
             columns,
             headers,
             seen: None,
+            waited: false,
             ..params
         };
         return Ok(Step::new(Vec::new(), &again, Default::default(), Then::Continue)?.without_earlier_faults());

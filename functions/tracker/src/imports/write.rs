@@ -13,16 +13,24 @@ use super::record::{self, ParsedRow};
 use super::records::{Batch, Next};
 use super::written::Written;
 
-use super::{ImportParams, OnError, faults, find};
+use super::{ImportParams, OnError, faults, find, look_again};
 use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
 use crate::audit::Audit;
 use crate::issues::{LoadedIssue, Write, check_size, cleaned, settle};
 use crate::items::Issue;
 use crate::jobs::Lease;
 use crate::keys::IssueKey;
-use crate::names::GATES;
+use crate::names::{GATES, IssueId};
 use crate::project::Schema;
 use crate::schema::TRACKER;
+
+/// A record that updates an issue.
+struct Known {
+    number: u64,
+    parsed: ParsedRow,
+    /// The issue with the number, if the index lists one.
+    id: Option<IssueId>,
+}
 
 /// The outcome of the records that update issues.
 #[derive(Default)]
@@ -86,6 +94,11 @@ pub async fn step(
             }
         }
     }
+    let known = look_up(access, schema, known).await?;
+    if !params.waited && known.iter().any(|known| known.id.is_none()) {
+        // Nothing of the batch is written yet. What is repeated after a write is not counted again.
+        return look_again(lease, lease.job.checkpoint()?);
+    }
     failed += batch.iter().filter(|record| seen.is_invalid(record.number)).count() as u64;
 
     created += new.len() as u64;
@@ -93,8 +106,13 @@ pub async fn step(
     let updates = update_all(access, lease, schema, &params, known);
     let (all_created, (updates, refused)) = futures::try_join!(creates, updates)?;
     if !all_created || updates.outdated {
-        // The next step repeats the batch, and finds what was written. It fails if the project is being deleted.
-        return Ok(Step::unchanged(&lease.job, Then::Continue));
+        // The next step repeats the batch, and finds what was written: an issue that is updated does not change again. It
+        // fails if the project is being deleted.
+        let before = lease.job.counts;
+        let updated = Some(before.updated.unwrap_or_default() + updates.updated);
+        let mut step = Step::unchanged(&lease.job, Then::Continue);
+        step.counts = Counts { updated, ..before };
+        return Ok(step);
     }
     failed += refused.len() as u64;
     found.extend(refused);
@@ -143,18 +161,26 @@ fn with_written(before: Counts, written: &Written) -> Counts {
     }
 }
 
+/// Looks up the issues with these numbers.
+async fn look_up(access: &Access, schema: &Schema, known: Vec<(u64, ParsedRow)>) -> Result<Vec<Known>, Problem> {
+    let lookups: Vec<_> = known.iter().map(|(number, _)| find(access, schema, *number)).collect();
+    let found: Vec<Option<IssueId>> = stream::iter(lookups).buffered(usize::from(GATES)).try_collect().await?;
+    let found = known.into_iter().zip(found);
+    Ok(found.map(|((number, parsed), id)| Known { number, parsed, id }).collect())
+}
+
 /// Updates the issues with these numbers. A number that no issue has any more is a fault.
 async fn update_all(
     access: &Access,
     lease: &Lease,
     schema: &Schema,
     params: &ImportParams,
-    known: Vec<(u64, ParsedRow)>,
+    known: Vec<Known>,
 ) -> Result<(Outcome, Vec<RowFault>), Problem> {
-    let updates: Vec<_> = known.iter().map(|(number, parsed)| update(access, lease, schema, *number, parsed)).collect();
+    let updates: Vec<_> = known.iter().map(|known| update(access, lease, schema, known)).collect();
     let updates: Vec<Update> = stream::iter(updates).buffered(usize::from(GATES)).try_collect().await?;
     let (mut outcome, mut faults) = (Outcome::default(), Vec::new());
-    for (update, (_, parsed)) in updates.into_iter().zip(&known) {
+    for (update, Known { parsed, .. }) in updates.into_iter().zip(&known) {
         match update {
             Update::Written => outcome.updated += 1,
             Update::Unchanged => {}
@@ -178,22 +204,16 @@ enum Update {
     TooLarge,
 }
 
-async fn update(
-    access: &Access,
-    lease: &Lease,
-    schema: &Schema,
-    number: u64,
-    parsed: &ParsedRow,
-) -> Result<Update, Problem> {
+async fn update(access: &Access, lease: &Lease, schema: &Schema, known: &Known) -> Result<Update, Problem> {
+    let Some(id) = known.id else { return Ok(Update::Gone) };
+    let key = IssueKey { issue: id, project: schema.id }.key();
     let mut backoff = Backoff::new();
     loop {
-        let Some(id) = find(access, schema, number).await? else { return Ok(Update::Gone) };
-        let key = IssueKey { issue: id, project: schema.id }.key();
-        let Some(stored) = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key).await? else {
+        let Some(stored) = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key.clone()).await? else {
             return Ok(Update::Gone);
         };
         let issue: Issue = stored.read()?;
-        if issue.num != number {
+        if issue.num != known.number {
             return Ok(Update::Gone);
         }
         if issue.unsettled.is_some() {
@@ -202,7 +222,7 @@ async fn update(
             }
             continue;
         }
-        let after = parsed.apply(issue.clone(), schema);
+        let after = known.parsed.apply(issue.clone(), schema);
         if after == issue {
             return Ok(Update::Unchanged);
         }

@@ -17,7 +17,7 @@ use crate::jobs::as_text;
 use crate::keys::IssueKey;
 use crate::names::ProjectId;
 use crate::project::{Consistency, Schema};
-use crate::rows::rows;
+use crate::rows::{rows, rows_to_delete};
 use crate::values::{Input, Plain, Type, number_key};
 use crate::views::IssueView;
 
@@ -103,7 +103,7 @@ async fn attempt(
     let after = Issue { num, data: number_key(num), values, audit, ..loaded.issue.clone() };
     check_size(&after)?;
     let open = i64::from(after.state == State::Open);
-    let before_rows = rows(id, from.id, &loaded.issue, &from.attributes);
+    let before_rows = rows_to_delete(id, from.id, &loaded.issue, &from.attributes);
     let after_rows = rows(id, to.id, &after, &to.attributes);
     let write = Write {
         id,

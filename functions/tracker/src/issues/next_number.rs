@@ -74,8 +74,12 @@ async fn set(
             return Ok(Either::First(NoContent));
         }
         if last > given {
-            let set = Action::set_sequence(&TRACKER, counter(project), last).when(counter_unchanged(given));
-            access.write(&SET_NEXT_NUMBER, set).await.map_err(refusal)?;
+            let mut actions =
+                vec![Action::set_sequence(&TRACKER, counter(project), last).when(counter_unchanged(given))];
+            if tag.names_tags() {
+                actions.push(Action::check(&TRACKER, schema.key()).if_unchanged(&schema.stored));
+            }
+            access.transact(&SET_NEXT_NUMBER, &actions).await.map_err(refusal)?;
             return Ok(Either::First(NoContent));
         }
         if let Some(highest) = highest(access, &SET_NEXT_NUMBER, project).await?.filter(|highest| *highest > last) {
@@ -91,7 +95,7 @@ async fn set(
         let (details, who) = (Details::project(project), Some(caller.me.to_string()));
         let job = Job::new(access, Kind::LowerNumbers, details, who).at(&Checkpoint { given, last })?;
         let job = NewJob::new(access, path.tenant_id, job, Start::After(LAG))?;
-        let mut actions = vec![project_action(&schema, true)];
+        let mut actions = vec![tag.guard(project_action(&schema, true), &schema.stored)];
         actions.extend(gate_actions(&schema, &gates, false));
         actions.extend(job.actions);
         access.transact(&SET_NEXT_NUMBER, &actions).await.map_err(refusal)?;

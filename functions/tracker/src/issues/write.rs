@@ -11,7 +11,7 @@ use crate::jobs::TrackerJobs;
 use crate::keys::{IssueDueKey, IssueKey};
 use crate::names::IssueId;
 use crate::project::Schema;
-use crate::rows::{Rows, difference, rows};
+use crate::rows::{Rows, difference, rows, rows_to_delete};
 use crate::schema::TRACKER;
 
 /// DynamoDB takes 100 actions. One is left for the stored response of an `Idempotency-Key`.
@@ -53,17 +53,17 @@ impl Write {
         let open = |issue: Option<&Issue>| i64::from(issue.is_some_and(|issue| issue.state == State::Open));
         let live = i64::from(after.is_some()) - i64::from(before.is_some());
         let open = open(after.as_ref()) - open(before.as_ref().map(|loaded| &loaded.issue));
-        let rows_of = |issue: &Issue| rows(id, schema.id, issue, &schema.attributes);
+        let rows_before = if after.is_some() { rows } else { rows_to_delete };
         let key = IssueKey { issue: id, project: schema.id };
         Self {
             id,
             gates: vec![gate(schema, live, open)],
             before: before.map(|loaded| {
-                let rows = rows_of(&loaded.issue);
+                let rows = rows_before(id, schema.id, &loaded.issue, &schema.attributes);
                 (loaded, rows)
             }),
             after: after.map(|issue| {
-                let rows = rows_of(&issue);
+                let rows = rows(id, schema.id, &issue, &schema.attributes);
                 (key, issue, rows)
             }),
         }

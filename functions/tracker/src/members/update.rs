@@ -28,7 +28,13 @@ pub fn route() -> Route {
     Route::patch("updateMember", ONE, SIGNED_IN, update)
         .summary("Update a member's role or name; the last administrator cannot be demoted")
         .patterns(&[&MEMBERSHIP, &TENANT, &MEMBER, &UPDATE_MEMBER])
-        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::LAST_ADMIN, problem::CONFLICT])
+        .problems(&[
+            problem::FORBIDDEN,
+            problem::NOT_FOUND,
+            problem::UNPROCESSABLE,
+            problem::LAST_ADMIN,
+            problem::CONFLICT,
+        ])
         .sample(Sample::new(SAMPLE).body(r#"{"role":"editor"}"#))
 }
 
@@ -50,9 +56,13 @@ async fn update(
         if after == before {
             return Ok(Tagged::new(&MemberView::new(idpid.clone(), &before), stored.rev));
         }
+        let more_admins = admins(after.role) - admins(before.role);
+        if more_admins > 0 {
+            // An administrator whose issuer was removed from the configuration could not sign in.
+            cx.check_issuer(&idpid, "/role")?;
+        }
         let after = Member { audit: before.audit.updated(&cx)?, ..after };
         let update = Action::update(&TRACKER, stored.key.clone(), Changes::between(&before, &after)?);
-        let more_admins = admins(after.role) - admins(before.role);
         let rev = write(&cx, &UPDATE_MEMBER, tenant, update.if_unchanged(&stored), more_admins).await?;
         Ok(Tagged::new(&MemberView::new(idpid.clone(), &after), rev))
     })
