@@ -1,6 +1,7 @@
 //! The tests of agencies, one file for each theme.
 
 mod change_events;
+mod clocks;
 mod costs;
 mod deletion;
 mod detour;
@@ -26,6 +27,7 @@ pub fn tests() -> Vec<Test> {
         races::tests(),
         search::tests(),
         change_events::tests(),
+        clocks::tests(),
         costs::tests(),
     ];
     themes.into_iter().flatten().collect()

@@ -4,7 +4,8 @@ use local::identity::Person;
 use serde_json::json;
 use tokio::join;
 
-use super::stage::{Stage, dee, invitation};
+use super::detour::{Detour, Fate};
+use super::stage::{Stage, dee, idp, invitation, root};
 use crate::harness::Answer;
 use crate::tests;
 
@@ -15,6 +16,7 @@ tests! { members:
     adding_a_member_twice_is_refused,
     repeated_request_gets_its_first_response_in_an_inactive_agency,
     person_of_unknown_issuer_is_refused,
+    member_of_unknown_issuer_cannot_become_an_active_administrator,
     member_patch_updates_only_named_fields,
     display_name_without_visible_or_with_control_characters_is_refused,
     concurrent_adds_of_one_person_are_counted_once,
@@ -125,6 +127,30 @@ async fn person_of_unknown_issuer_is_refused() {
     }
     assert_eq!(stage.counts("n").await, (2, 1));
     stage.root.post("/agencies", json!({ "name": "\u{200b}\u{feff}" })).await.faulty(&["/name"]);
+}
+
+async fn member_of_unknown_issuer_cannot_become_an_active_administrator() {
+    let stage = Stage::new().await;
+    let eve = "/agencies/n/members/acme:eve";
+    stage.ann.post("/agencies/n/members", json!({ "idpid": "acme:eve" })).await.is(201);
+    // The issuer `acme` is not in the configuration of these functions.
+    let host = Detour::of(&stage, &[], |_| Fate::Passes).await;
+    let (ann, root) = (host.user("ann", idp("ann")), host.user("root", root()));
+    for admin in [&ann, &root] {
+        let promoted = admin.patch(eve, json!({ "role": "admin", "displayName": "Eve" })).await;
+        promoted.refused(422, "unprocessable").at(&["/role"]);
+    }
+    // A suspended administrator has no rights, and does not get them back.
+    ann.patch(eve, json!({ "role": "admin", "status": "suspended" })).await.is(200);
+    ann.patch(eve, json!({ "status": "active" })).await.refused(422, "unprocessable").at(&["/status"]);
+    assert_eq!(stage.counts("n").await, (3, 1));
+    ann.patch(eve, json!({ "role": "member", "status": "active" })).await.is(200);
+    // One who was an administrator before the issuer was removed can be renamed and demoted.
+    stage.ann.patch(eve, json!({ "role": "admin" })).await.is(200);
+    ann.patch(eve, json!({ "displayName": "Eve" })).await.is(200);
+    ann.patch(eve, json!({ "role": "member" })).await.is(200);
+    assert_eq!(stage.counts("n").await, (3, 1));
+    stage.adds_up().await;
 }
 
 async fn member_patch_updates_only_named_fields() {

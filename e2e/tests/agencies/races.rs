@@ -30,6 +30,8 @@ tests! { agency_races:
     two_status_changes_at_once_both_succeed,
     two_administrators_leaving_at_once_keep_one,
     accepting_and_declining_at_once_has_one_result,
+    two_revocations_at_once_have_one_result,
+    revocation_with_if_match_keeps_a_later_invitation,
 }
 
 const N: &str = "/agencies/n";
@@ -48,6 +50,7 @@ fn changes(detour: &Detour) -> Vec<Call> {
         ann.patch(BOB, json!({ "status": "suspended" })),
         ann.delete(BOB),
         ann.post(INVITATIONS, invitation("fay@example.org")),
+        ann.delete(&format!("{INVITATIONS}/{}", hash("dee@example.org"))),
         dee.post(ACCEPT, json!({})),
     ]
 }
@@ -77,7 +80,7 @@ async fn agency_being_deleted_cannot_be_updated() {
     let stage = Stage::new().await;
     // After its mark nothing goes on with the deletion.
     stage.cairn.engines().wind_down();
-    let detour = Detour::holding(&stage, WRITES, 0..8).await;
+    let detour = Detour::holding(&stage, WRITES, 0..9).await;
     let mut calls = changes(&detour);
     calls.push(detour.user("root", root()).post("/agencies/n/deactivate", json!({})));
     let delete = stage.root.delete("/agencies/n?cascade=true");
@@ -86,7 +89,7 @@ async fn agency_being_deleted_cannot_be_updated() {
 
 async fn deactivated_agency_cannot_be_updated_by_its_administrators() {
     let stage = Stage::new().await;
-    let detour = Detour::holding(&stage, WRITES, 0..7).await;
+    let detour = Detour::holding(&stage, WRITES, 0..8).await;
     let deactivate = stage.root.post("/agencies/n/deactivate", json!({}));
     are_refused(&stage, &detour, changes(&detour), deactivate, 409, "agency-inactive").await;
 }
@@ -311,4 +314,29 @@ async fn accepting_and_declining_at_once_has_one_result() {
     let settled = stage.ann.get(&format!("{INVITATIONS}/{}", hash("dee@example.org"))).await.is(200);
     assert_eq!(settled.text("status"), if joined { "accepted" } else { "declined" });
     stage.adds_up().await;
+}
+
+async fn two_revocations_at_once_have_one_result() {
+    let stage = Stage::new().await;
+    let detour = Detour::holding(&stage, WRITES, 0..2).await;
+    let path = format!("{INVITATIONS}/{}", hash("dee@example.org"));
+    let (ann, root) = (detour.user("ann", idp("ann")), detour.user("root", root()));
+    one_of(&detour, ann.delete(&path), root.delete(&path), &[204], "invitation-settled").await;
+    assert_eq!(stage.ann.get(&path).await.is(200)["status"], "revoked");
+}
+
+async fn revocation_with_if_match_keeps_a_later_invitation() {
+    let stage = Stage::new().await;
+    let path = format!("{INVITATIONS}/{}", hash("dee@example.org"));
+    let tag = stage.ann.get(&path).await.is(200).tag();
+    let detour = Detour::holding(&stage, WRITES, 0..1).await;
+    let revoke = detour.user("ann", idp("ann")).delete(&path).if_match(&tag);
+    let invite_again = async {
+        stage.ann.delete(&path).await.is(204);
+        stage.ann.post(INVITATIONS, invitation("dee@example.org")).await.is(201)
+    };
+    let (revoked, invited) = join!(revoke.into_future(), detour.once_held(invite_again));
+    revoked.refused(412, "stale");
+    let read = stage.ann.get(&path).await.is(200);
+    assert_eq!((read.text("status"), read.tag()), ("pending", invited.tag()));
 }

@@ -84,8 +84,11 @@ pub const KNOWN_ADDRESS: AccessPattern = AccessPattern::new("knownAddress", &[TA
 pub const CREATE_INVITATION: AccessPattern =
     AccessPattern::new("createInvitation", &[TABLE.check(), TABLE.put(), TABLE.update(), TABLE.get()]);
 
-/// The end of a pending invitation that is revoked or declined.
-pub const SETTLE_INVITATION: AccessPattern = AccessPattern::new("settleInvitation", &[TABLE.update()]);
+/// The end of a pending invitation that is revoked, while the gate is open.
+pub const REVOKE_INVITATION: AccessPattern = AccessPattern::new("revokeInvitation", &[TABLE.check(), TABLE.update()]);
+
+/// The end of a pending invitation that is declined.
+pub const DECLINE_INVITATION: AccessPattern = AccessPattern::new("declineInvitation", &[TABLE.update()]);
 
 /// The agency, the caller's membership, the last removal and the invitation.
 pub const LOAD_INVITATION: AccessPattern = AccessPattern::new("loadInvitation", &[TABLE.batch_get()]);

@@ -100,10 +100,10 @@ pub async fn forget_address(
 }
 
 /// The changes that settle a pending invitation.
-pub fn settled(status: InvitationStatus, audit: &Audit) -> Changes {
+pub fn settled(pending: &Invitation, status: InvitationStatus, audit: &Audit) -> Changes {
     Changes::new()
         .set("status", item::text(status.as_str()))
-        .set("modified", item::text(&audit.at))
+        .set("modified", item::text(audit.modified_after(&pending.modified)))
         .set("modifiedBy", item::text(&audit.by))
 }
 

@@ -126,7 +126,7 @@ impl Agency {
 
     /// The item after an update.
     pub fn updated(self, audit: &Audit) -> Self {
-        Self { modified: audit.at.clone(), modified_by: audit.by.clone(), ..self }
+        Self { modified: audit.modified_after(&self.modified), modified_by: audit.by.clone(), ..self }
     }
 }
 
@@ -158,7 +158,7 @@ impl Member {
 
     /// The item after an update.
     pub fn updated(self, audit: &Audit) -> Self {
-        Self { modified: audit.at.clone(), modified_by: audit.by.clone(), ..self }
+        Self { modified: audit.modified_after(&self.modified), modified_by: audit.by.clone(), ..self }
     }
 }
 

@@ -50,14 +50,14 @@ async fn delete(
             return resume::<AgencyJobs>(&cx, &path.agency_id, job).await;
         }
         tag.check(access.tag())?;
-        let job = mark(&cx, &access, &tag, query.cascade).await?;
+        let job = mark(&cx, &access, query.cascade).await?;
         Ok(finish(&cx, job.lease()).await)
     })
     .await
 }
 
 /// Removes the agency from every list, closes its gate to new members, and creates the job.
-async fn mark(cx: &Context, access: &AgencyAccess, tag: &IfMatch, cascade: bool) -> Result<NewJob, Problem> {
+async fn mark(cx: &Context, access: &AgencyAccess, cascade: bool) -> Result<NewJob, Problem> {
     let audit = Audit::now(cx)?;
     let id = &access.agency.agency_id;
     let job = Job::new(cx.access(), Kind::DeleteAgency, Details { agency_id: id.clone() }, Some(audit.by.clone()));
@@ -65,9 +65,9 @@ async fn mark(cx: &Context, access: &AgencyAccess, tag: &IfMatch, cascade: bool)
     let changes = Changes::new()
         .remove("type")
         .set("deletion", item::text(job.id.to_string()))
-        .set("modified", item::text(&audit.at))
+        .set("modified", item::text(audit.modified_after(&access.agency.modified)))
         .set("modifiedBy", item::text(&audit.by));
-    let marked = tag.guard(Action::update(&AGENCIES, agency_key(id), changes), &access.stored);
+    let marked = Action::update(&AGENCIES, agency_key(id), changes).if_unchanged(&access.stored);
     let closed = Changes::new().set("closed", item::flag(true));
     let mut gate = Action::update(&AGENCIES, gate_key(id), closed);
     if !cascade {

@@ -133,7 +133,7 @@ async fn join(cx: &Context, invited: &Invited, audit: &Audit) -> Result<Created<
             .when(Condition::Differs("status", item::text(Status::Inactive.as_str()))),
         Action::create(&AGENCIES, member_key(agency, &member.idpid), &member)?,
         // An invitation that was revoked and created again since it was read may give another role.
-        Action::update(&AGENCIES, invited.stored.key.clone(), settled(InvitationStatus::Accepted, audit))
+        Action::update(&AGENCIES, invited.stored.key.clone(), settled(invitation, InvitationStatus::Accepted, audit))
             .if_unchanged(&invited.stored)
             .when(is_pending())
             .when(Condition::Above("expiresAt", item::text(&audit.at))),
@@ -164,7 +164,7 @@ async fn settle_for_member(
         return Ok(Tagged::new(&member.clone().into(), stored.rev));
     }
     let after = Member { address_hash: Some(invited.hash.clone()), ..member.clone() }.updated(audit);
-    let accepted = settled(InvitationStatus::Accepted, audit);
+    let accepted = settled(&invited.invitation, InvitationStatus::Accepted, audit);
     let mut actions = vec![
         // The deletion of the agency would not find an address that is recorded after it.
         check_gate(&member.agency_id),

@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use table::clock::rfc3339;
-use table::{Action, Changes, Key, Stored};
+use table::{Action, Changes, Error};
 use utoipa::ToSchema;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
@@ -89,13 +89,23 @@ async fn create(
         if belongs_to_member(&cx, &agency, &hash).await? {
             return Err(Problem::exists("The person with this address is already a member."));
         }
-        let term = term(cx.engines().clock.now(), new.days)?;
-        let invitation = Invitation::new(agency.clone(), address.as_str(), &hash, new.role, term, &audit);
-        let gate = check_gate(&agency).when_all(access.active_condition());
-        let Some(put) = put_unless_pending(stored.as_ref(), key, &invitation)? else {
+        let before = stored.map(|stored| Ok::<_, Error>((stored.read::<Invitation>()?, stored))).transpose()?;
+        if before.as_ref().is_some_and(|(before, _)| before.status_at(&audit.at) == InvitationStatus::Pending) {
             // The pending invitation may be the one that this request has created, sent twice at the same time.
             let earlier = once.earlier(&cx, &CREATE_INVITATION, &AGENCIES).await?;
             return earlier.ok_or_else(|| INVITED.because("Revoke the pending invitation first."));
+        }
+        // A new invitation is later than the one that it replaces, also if this clock is behind.
+        let after_last = before.as_ref().map(|(before, _)| audit.modified_after(&before.modified));
+        let invited = Audit { at: after_last.unwrap_or_else(|| audit.at.clone()), by: audit.by.clone() };
+        let term = term(cx.engines().clock.now(), new.days)?;
+        let invitation = Invitation::new(agency.clone(), address.as_str(), &hash, new.role, term, &invited);
+        let gate = check_gate(&agency).when_all(access.active_condition());
+        let put = match &before {
+            Some((before, stored)) => {
+                Action::update(&AGENCIES, key, Changes::between(before, &invitation)?).if_unchanged(stored)
+            }
+            None => Action::create(&AGENCIES, key, &invitation)?,
         };
         let location = format!("/agencies/{agency}/invitations/{hash}");
         let view = InvitationView::at(invitation, &audit.at)?;
@@ -117,16 +127,6 @@ async fn belongs_to_member(cx: &Context, agency: &AgencyId, address: &AddressHas
     let Some(known) = read.get_consistent(known_address_key(agency, address)).await? else { return Ok(false) };
     let KnownAddress { person } = known.read()?;
     Ok(read.get_consistent(member_key(agency, &person)).await?.is_some())
-}
-
-/// The action that creates the invitation or replaces one that is no longer pending. None if one is pending.
-fn put_unless_pending(stored: Option<&Stored>, key: Key, new: &Invitation) -> Result<Option<Action>, Problem> {
-    let Some(stored) = stored else { return Ok(Some(Action::create(&AGENCIES, key, new)?)) };
-    let before: Invitation = stored.read()?;
-    if before.status_at(&new.invited) == InvitationStatus::Pending {
-        return Ok(None);
-    }
-    Ok(Some(Action::update(&AGENCIES, key, Changes::between(&before, new)?).if_unchanged(stored)))
 }
 
 fn term(now: Timestamp, days: u32) -> Result<Term, Problem> {

@@ -40,7 +40,14 @@ pub fn route() -> Route {
     Route::patch("updateMember", ONE, SIGNED_IN, update)
         .summary("Update a member's role, status or name; the last active administrator cannot be demoted or suspended")
         .patterns(&[&AUTHORIZATION, &MEMBER, &UPDATE_MEMBER])
-        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::LAST_ADMIN, AGENCY_INACTIVE, problem::CONFLICT])
+        .problems(&[
+            problem::FORBIDDEN,
+            problem::NOT_FOUND,
+            problem::LAST_ADMIN,
+            AGENCY_INACTIVE,
+            problem::UNPROCESSABLE,
+            problem::CONFLICT,
+        ])
         .sample(Sample::new(SAMPLE).body(r#"{"role":"admin"}"#))
 }
 
@@ -68,10 +75,14 @@ async fn update(
         if after == before {
             return Ok(Tagged::new(&before.into(), stored.rev));
         }
+        let admins = after.admins() - before.admins();
+        if admins > 0 {
+            let field = if before.role == Role::Admin { "/status" } else { "/role" };
+            cx.check_issuer(&before.idpid, field)?;
+        }
         let after = after.updated(&Audit::now(&cx)?);
         let update = Action::update(&AGENCIES, stored.key.clone(), Changes::between(&before, &after)?);
         let mut actions = vec![update.if_unchanged(&stored)];
-        let admins = after.admins() - before.admins();
         if admins != 0 {
             let keeps_one = (admins < 0 && !access.is_platform_admin).then(another_admin);
             let gate = count(&path.agency_id, 0, admins).when_all(access.active_condition());
