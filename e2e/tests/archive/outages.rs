@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
 
-use super::publishing::{CENSUS, LEASE, long_file, post, upload};
+use super::publishing::{CENSUS, LEASE, assert_nothing_is_left, long_file, post, upload};
 use super::stage::{Archive, attribute, listed};
 use crate::harness::proxy::Proxy;
 use crate::harness::stopper::Moment;
@@ -214,7 +214,7 @@ async fn run_is_cancelled_if_its_post_is_deleted_while_search_lags() {
     let items = archive.items().await;
     let runs = items.values().filter(|item| item.get("kind").is_some_and(|kind| kind.as_s().unwrap() == "publish"));
     assert_eq!(runs.map(|run| attribute(run, "status")).collect::<Vec<_>>(), ["cancelled"]);
-    archive.publishing_agrees().await;
+    assert_nothing_is_left(&archive, &post).await;
 }
 
 async fn run_is_complete_although_the_table_throttles() {

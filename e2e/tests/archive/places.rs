@@ -33,6 +33,7 @@ tests! { archive_places:
     country_with_places_inside_keeps_its_code,
     place_that_was_replaced_meanwhile_gets_no_child,
     more_than_90_changed_names_are_refused,
+    place_has_300_long_names_in_any_script,
     word_of_more_than_300_places_keeps_the_heaviest,
     concurrent_creations_are_all_counted_in_their_parent,
     second_load_of_the_gazetteer_writes_nothing,
@@ -399,6 +400,20 @@ async fn more_than_90_changed_names_are_refused() {
     archive.administrator.delete(&path).await.is(204);
     let words = archive.items().await.into_keys().filter(|key| key.starts_with("placeWord#")).count();
     assert_eq!(words, 0);
+}
+
+async fn place_has_300_long_names_in_any_script() {
+    let archive = Archive::new().await;
+    // Two spellings of each name, which are one word.
+    let names = |count: u32| -> Vec<String> {
+        let spellings = |number| ["ж", "Ж"].map(|letter| format!("{number:03}{}", letter.repeat(230)));
+        (0..count).flat_map(spellings).collect()
+    };
+    let new = json!({ "name": "Llanfair", "altNames": names(90) });
+    let created = archive.administrator.post("/archive/places", new).await.is(201);
+    let path = format!("/archive/places/{}", id(&created));
+    archive.administrator.patch(&path, json!({ "altNames": names(150) })).await.is(200);
+    assert_eq!(archive.visitor.get(&path).await.is(200)["altNames"], json!(names(150)));
 }
 
 async fn word_of_more_than_300_places_keeps_the_heaviest() {

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
 
-use super::stage::{Archive, attribute, until};
+use super::stage::{Archive, attribute, listed, until};
 use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::Item;
-use crate::harness::{Answer, User, fetch, send_file, sized};
+use crate::harness::{Answer, Setup, User, fetch, send_file, sized};
 use crate::tests;
 
 tests! { archive_publishing:
@@ -18,6 +18,7 @@ tests! { archive_publishing:
     file_with_errors_is_refused_or_published_without_its_bad_rows,
     row_with_only_some_columns_of_its_household_has_a_warning,
     dry_run_writes_no_record,
+    publication_goes_on_by_messages_without_the_schedule,
     #[long] file_that_is_published_again_keeps_its_permanent_ids,
     #[long] file_without_a_mapped_column_leaves_the_published_records,
     spreadsheet_is_refused_when_it_arrives,
@@ -29,6 +30,8 @@ tests! { archive_publishing:
     #[long] correction_stands_in_a_new_file_and_a_conflict_is_refused,
     file_that_ends_inside_a_quote_is_refused,
     row_has_one_problem_of_its_dates_and_one_of_its_places,
+    place_that_is_not_found_is_reported_at_its_cell,
+    place_texts_without_a_place_are_listed_on_pages_the_most_frequent_first,
 }
 
 /// Two households and a lodger without one.
@@ -418,7 +421,7 @@ async fn long_file_is_published_in_chunks() {
     assert_eq!(records.keys().copied().collect::<Vec<_>>(), (1..=rows as u64).collect::<Vec<_>>());
     let numbers: Vec<u64> = ids(&records, "PK").iter().map(|id| id.parse().unwrap()).collect();
     assert_eq!(numbers, (numbers[0]..numbers[0] + rows as u64).collect::<Vec<_>>());
-    let unresolved = archive.volunteer.get(&format!("{post}/runs/1/unresolved")).await.is(200);
+    let unresolved = archive.volunteer.get(&format!("{post}/runs/1/unresolved?limit=100")).await.is(200);
     assert_eq!((unresolved.each("text").len(), unresolved.each("count")[0]), (50, &json!(rows / 50)));
     archive.publishing_agrees().await;
 }
@@ -450,6 +453,49 @@ async fn row_has_one_problem_of_its_dates_and_one_of_its_places() {
     let unresolved = archive.volunteer.get(&format!("{post}/runs/1/unresolved")).await.is(200);
     let lengths: BTreeSet<usize> = unresolved.each("text").iter().map(|text| text.as_str().unwrap().len()).collect();
     assert_eq!(lengths, BTreeSet::from([8, 200]));
+}
+
+async fn place_that_is_not_found_is_reported_at_its_cell() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    let columns = [("Name", "name"), ("Village", "birthPlace"), ("County", "birthPlace")];
+    let mapping: Value =
+        columns.map(|(header, field)| json!({ "header": header, "field": field })).into_iter().collect();
+    archive.volunteer.patch(&post, json!({ "mapping": mapping })).await.is(200);
+    // The first row begins on line 2, and its places are on line 3. The second one has only the county.
+    let csv = "Name,Note,Village,County\n\"Ann\nRees\",,Atlantis,Erewhon\nHuw Rees,,,Erewhon\n";
+    upload(&archive.volunteer, &post, csv).await;
+    let run = publish(&archive.volunteer, &post, json!({ "dryRun": true })).await;
+    assert_eq!(run["status"], "checked", "{}", run.told());
+    let problems = run["problems"].as_array().unwrap().iter();
+    let cells: Vec<_> = problems.map(|problem| [&problem["code"], &problem["line"], &problem["column"]]).collect();
+    let column = |letter: &str, header: &str| json!({ "letter": letter, "header": header });
+    let (code, village, county) = (json!("place-not-found"), column("C", "Village"), column("D", "County"));
+    assert_eq!(cells, [[&code, &json!(3), &village], [&code, &json!(4), &county]], "{}", run.told());
+}
+
+async fn place_texts_without_a_place_are_listed_on_pages_the_most_frequent_first() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    let rows: String = (0..1_010).map(|row| format!(",Pugh,Evan,,,,Atlantis {row}\n")).collect();
+    let csv = format!("House,Surname,Forenames,Rel,Sex,Born,Birthplace\n{rows},Rees,Ann,,,,Atlantis 7\n");
+    upload(&archive.volunteer, &post, &csv).await;
+    let run = publish(&archive.volunteer, &post, json!({ "dryRun": true })).await;
+    assert_eq!(run["status"], "checked", "{}", run.told());
+    let path = format!("{post}/runs/1/unresolved");
+    let first = archive.volunteer.get(&path).await.is(200);
+    assert_eq!((first.each("text").len(), first.each("count")[0]), (25, &json!(2)), "{}", first.told());
+    let texts = listed(&archive.volunteer, &path, "text").await;
+    assert_eq!((texts.len(), texts[0].as_str()), (1_010, "Atlantis 7"));
+    assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), texts.len());
+    archive.volunteer.get(&format!("{path}?cursor=7")).await.faulty(&["cursor"]);
+}
+
+/// Its job waits until search has the records.
+async fn publication_goes_on_by_messages_without_the_schedule() {
+    let archive = Archive::with(Setup { without: vec!["runJobs"], ..Setup::of("archive") }).await;
+    published(&archive, CENSUS).await;
+    archive.publishing_agrees().await;
 }
 
 async fn file_that_ends_inside_a_quote_is_refused() {

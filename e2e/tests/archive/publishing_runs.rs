@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use ::archive::schema::QUEUE;
+use ::archive::keys::HiddenRunsKey;
+use ::archive::schema::{ARCHIVE, QUEUE};
 use aws_sdk_sqs::types::QueueAttributeName;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use table::EntityKey;
 
 use super::outages::{begin, by_hand};
 use super::publishing::{
@@ -12,7 +14,7 @@ use super::publishing::{
 };
 use super::stage::{Archive, attribute, id, listed, until};
 use crate::harness::stopper::Moment;
-use crate::harness::table::Item;
+use crate::harness::table::{Item, stored};
 use crate::harness::{Setup, User, sized};
 use crate::tests;
 
@@ -28,6 +30,8 @@ tests! { archive_publishing_runs:
     #[long] dry_run_of_a_refused_file_leaves_the_post_as_it_was,
     published_file_that_needs_no_run_ends_the_last_error,
     report_of_a_run_that_has_not_read_its_file_is_not_found,
+    report_of_a_post_that_is_being_deleted_is_not_found,
+    no_more_than_100_runs_write_records_at_once,
     #[long] household_with_long_names_is_published_with_the_beginnings_of_them,
     #[long] household_with_more_than_its_item_can_hold_is_refused,
     #[long] household_that_corrections_make_too_large_is_refused,
@@ -260,6 +264,52 @@ async fn report_of_a_run_that_has_not_read_its_file_is_not_found() {
     archive.finish().await;
     assert_eq!(archive.volunteer.get(&format!("{post}/runs/1")).await.is(200).text("status"), "cancelled");
     not_found().await;
+}
+
+async fn report_of_a_post_that_is_being_deleted_is_not_found() {
+    let archive = by_hand(None).await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, CENSUS).await;
+    archive.volunteer.post(&format!("{post}/publish"), json!({ "dryRun": true })).await.is(202);
+    archive.finish().await;
+    let paths = ["report", "unresolved"].map(|of_run| format!("{post}/runs/1/{of_run}"));
+    let not_found = async || {
+        for path in &paths {
+            archive.volunteer.get(path).await.refused(404, "not-found");
+        }
+    };
+    for path in &paths {
+        archive.volunteer.get(path).await.is(200);
+    }
+    archive.volunteer.delete(&post).await.is(202);
+    not_found().await;
+    // The worker dies after it has deleted the report, and before it deletes the run.
+    archive.work(Some((1, Moment::BeforeItIsSent))).await;
+    archive.volunteer.get(&format!("{post}/runs/1")).await.is(200);
+    not_found().await;
+    archive.finish().await;
+    not_found().await;
+    assert_nothing_is_left(&archive, &post).await;
+}
+
+async fn no_more_than_100_runs_write_records_at_once() {
+    let archive = by_hand(None).await;
+    let first = post(&archive).await;
+    let collection = archive.volunteer.get(&first).await.is(200).text("collectionId").to_owned();
+    let new = json!({ "name": "Bala", "collectionId": collection, "mapping": mapping() });
+    let second = archive.volunteer.post("/archive/posts", new).await.is(201).header("location").to_owned();
+    for post in [&first, &second] {
+        upload(&archive.volunteer, post, CENSUS).await;
+    }
+    let others = (0..99).map(|number| (format!("{}-1", 7_000_000_000_u64 + number), json!("coming")));
+    let others: Map<String, Value> = others.collect();
+    archive.table().put(stored(&ARCHIVE, &HiddenRunsKey {}.key(), &others)).await;
+    let publish = async |post: &str| archive.volunteer.post(&format!("{post}/publish"), json!({})).await;
+    let (one, other) = futures::future::join(publish(&first), publish(&second)).await;
+    let (begun, refused) = if one.status == 202 { (one, other) } else { (other, one) };
+    begun.is(202);
+    let refused = refused.refused(429, "too-many-requests");
+    assert_eq!(refused.header("retry-after"), "60", "{}", refused.told());
 }
 
 /// Returns a file with one household of this many members, and the long texts of their given names and relations.

@@ -1,9 +1,14 @@
 //! Requests at the same moment: what one deletes or renames is never used by the other.
 
-use serde_json::json;
+use bytes::Bytes;
+use http::Response;
+use reqwest::Method;
+use serde_json::{Value, json};
 use tokio::join;
+use tokio::task::JoinHandle;
 
-use super::stage::{Archive, listed};
+use super::stage::{Archive, id, listed};
+use crate::harness::stopper::Stopper;
 use crate::tests;
 
 tests! { archive_races:
@@ -12,6 +17,8 @@ tests! { archive_races:
     two_categories_with_one_name_at_once_are_created_once,
     collection_deleted_and_used_at_once_leaves_no_dangling_post,
     concurrent_changes_of_categories_keep_rows_and_counts,
+    collection_is_refused_whose_place_is_replaced_meanwhile,
+    collection_has_the_place_that_is_renamed_meanwhile,
 }
 
 /// Pairs of requests. Each pair may end in either order.
@@ -93,5 +100,53 @@ async fn concurrent_changes_of_categories_keep_rows_and_counts() {
         }
     }
     assert!(conflicts.count() > 0, "no write was refused");
+    archive.agrees().await;
+}
+
+async fn place(archive: &Archive, name: &str) -> String {
+    id(&archive.administrator.post("/archive/places", json!({ "name": name })).await.is(201))
+}
+
+/// Lets two requests name a place, one that creates a collection and one that updates another. Both are held after they
+/// have read the place.
+async fn held_with_place(archive: &Archive, place: &str) -> [(Stopper, JoinHandle<Response<Bytes>>); 2] {
+    let category = archive.category("Births").await;
+    let path = format!("/archive/collections/{}", archive.collection("Llanfair", &[&category]).await);
+    let new = json!({ "name": "Llanfor", "categoryIds": [category], "placeId": place });
+    let creation = archive.held(Method::POST, "/archive/collections", new).await;
+    [creation, archive.held(Method::PATCH, &path, json!({ "placeId": place })).await]
+}
+
+/// Continues a request. Returns the status and the body of its response.
+async fn resumed((stopper, response): (Stopper, JoinHandle<Response<Bytes>>)) -> (u16, Value) {
+    stopper.resume();
+    let response = response.await.unwrap();
+    (response.status().as_u16(), serde_json::from_slice(response.body()).unwrap())
+}
+
+async fn collection_is_refused_whose_place_is_replaced_meanwhile() {
+    let archive = Archive::new().await;
+    let (bala, replaced) = (place(&archive, "Bala").await, place(&archive, "Y Bala").await);
+    let held = held_with_place(&archive, &replaced).await;
+    let replace = format!("/archive/places/{replaced}?replacedBy={bala}");
+    archive.administrator.delete(&replace).await.is(204);
+    for request in held {
+        let (status, problem) = resumed(request).await;
+        assert_eq!((status, &problem["errors"][0]["pointer"]), (422, &json!("/placeId")), "{problem}");
+    }
+    assert_eq!(listed(&archive.visitor, "/archive/collections", "name").await, ["Llanfair"]);
+    archive.agrees().await;
+}
+
+async fn collection_has_the_place_that_is_renamed_meanwhile() {
+    let archive = Archive::new().await;
+    let lake = place(&archive, "Bala Lake").await;
+    let held = held_with_place(&archive, &lake).await;
+    // The key of a place begins with the name.
+    archive.administrator.patch(&format!("/archive/places/{lake}"), json!({ "name": "Llyn Tegid" })).await.is(200);
+    for (request, expected) in held.into_iter().zip([201, 200]) {
+        let (status, collection) = resumed(request).await;
+        assert_eq!((status, &collection["placeId"]), (expected, &json!(lake)), "{collection}");
+    }
     archive.agrees().await;
 }

@@ -9,11 +9,14 @@ use crate::tests;
 
 tests! { archive_search:
     name_is_found_before_its_beginning_and_its_description,
+    typos_are_tolerated_after_all_other_matches,
+    entity_narrows_the_catalog,
     collection_is_found_with_its_number_of_records_for_staff,
     renamed_and_deleted_entries_are_found_by_their_present_names,
     names_in_any_script_are_found,
     posts_are_found_by_name_and_metadata,
     users_are_found_by_name_and_address,
+    highlights_are_pieces_of_the_present_texts,
     pages_of_hits_follow_each_other,
     query_without_a_letter_is_refused,
     word_that_is_long_when_folded_is_searched,
@@ -46,6 +49,69 @@ async fn name_is_found_before_its_beginning_and_its_description() {
     assert_eq!(found["items"], json!([]), "{}", found.told());
     let found = find(&archive, &archive.visitor, "/archive/search/catalog?q=deaths+registers").await;
     assert_eq!(hits(&found, "category"), [("Deaths".to_owned(), 12.0)]);
+}
+
+async fn typos_are_tolerated_after_all_other_matches() {
+    let archive = Archive::new().await;
+    for (name, description) in [
+        ("Wills", "Of each parish"),
+        ("Tithe maps", "In the Parrish chest"),
+        ("Barrish", ""),
+        ("Parish registers", ""),
+        ("Parrishes", ""),
+        ("Parrish papers", ""),
+    ] {
+        let new = json!({ "name": name, "description": description });
+        archive.editor.post("/archive/categories", new).await.is(201);
+    }
+    archive.cairn.caught_up().await;
+    // Entries with equal points are in the order of their ids. A typo is not in the first letter.
+    let expected =
+        [("Parrish papers", 10.0), ("Parrishes", 6.0), ("Tithe maps", 2.0), ("Wills", 1.0), ("Parish registers", 1.0)]
+            .map(|(name, score)| (name.to_owned(), score));
+    let pages = archive.visitor.pages("/archive/search/catalog?q=parrish", 2).await;
+    let found: Vec<_> = pages.iter().flat_map(|page| hits(page, "category")).collect();
+    assert_eq!(found, expected);
+    for (q, expected) in [
+        // One typo from three letters, two from six.
+        ("tythe", vec![("Tithe maps", 1.0)]),
+        ("tytha", vec![]),
+        ("parisch+regsters", vec![("Parish registers", 2.0)]),
+        ("ow", vec![]),
+        // A hit must have every word.
+        ("parish+tythe", vec![("Tithe maps", 2.0)]),
+    ] {
+        let found = archive.visitor.get(&format!("/archive/search/catalog?q={q}")).await.is(200);
+        let expected: Vec<_> =
+            expected.into_iter().map(|(name, score): (&str, f64)| (name.to_owned(), score)).collect();
+        assert_eq!(hits(&found, "category"), expected, "{q}: {}", found.told());
+    }
+}
+
+async fn entity_narrows_the_catalog() {
+    let archive = Archive::new().await;
+    let births = archive.category("Llanfair births").await;
+    archive.category("Llanfair deaths").await;
+    archive.collection("Llanfair", &[&births]).await;
+    let path = "/archive/search/catalog?q=llanfair";
+    for (entity, count) in [("category", 2), ("collection", 1)] {
+        let found = find(&archive, &archive.visitor, &format!("{path}&entity={entity}")).await;
+        assert_eq!(found["total"], json!({ "value": count, "exact": true }), "{}", found.told());
+        assert_eq!((hits(&found, entity).len(), found.each("score").len()), (count, count));
+    }
+    // A cursor belongs to the entity.
+    let path_of = |entity: &str| format!("{path}{entity}&limit=1");
+    let first = archive.visitor.get(&path_of("&entity=category")).await.is(200);
+    let cursor = first.next().unwrap();
+    let after = |entity: &str| format!("{}&cursor={cursor}", path_of(entity));
+    let second = archive.visitor.get(&after("&entity=category")).await.is(200);
+    assert_eq!(hits(&second, "category"), [("Llanfair deaths".to_owned(), 10.0)]);
+    assert_eq!(second.next(), None);
+    for other in ["", "&entity=collection"] {
+        archive.visitor.get(&after(other)).await.faulty(&["cursor"]);
+    }
+    let refused = archive.visitor.get(&format!("{path}&entity=post")).await.faulty(&["entity"]);
+    assert_eq!(refused.fault("entity"), "must be one of `category`, `collection`");
 }
 
 async fn collection_is_found_with_its_number_of_records_for_staff() {
@@ -113,6 +179,67 @@ async fn users_are_found_by_name_and_address() {
     }
 }
 
+async fn highlights_are_pieces_of_the_present_texts() {
+    let archive = Archive::new().await;
+    // A text in pieces, with the words that were found in brackets.
+    let pieces = |text: &str| -> Value {
+        let pieces = text.split('[').flat_map(|part| match part.split_once(']') {
+            Some((hit, between)) => vec![(hit, true), (between, false)],
+            None => vec![(part, false)],
+        });
+        pieces.filter(|(text, _)| !text.is_empty()).map(|(text, hit)| json!({ "text": text, "hit": hit })).collect()
+    };
+    let described = async |name: &str, description: &str| {
+        let new = json!({ "name": name, "description": description });
+        id(&archive.editor.post("/archive/categories", new).await.is(201))
+    };
+    let registers = described("Saint-Étienne’s REGISTERS", "<b>Register</b> de Étienne").await;
+    let found = find(&archive, &archive.visitor, "/archive/search/catalog?q=etienne+registers").await;
+    let expected = json!({
+        "name": [pieces("Saint-[Étienne’s] [REGISTERS]")],
+        "description": [pieces("<b>[Register]</b> de [Étienne]")],
+    });
+    assert_eq!(found.each("highlights"), [&expected], "{}", found.told());
+    // Of a long text there are the fragments that were found.
+    let words = "mosses ".repeat(100);
+    let long = format!("{words}fern {words}");
+    let births = described("Births", &long).await;
+    archive.collection("Fernhill", &[&registers, &births]).await;
+    let found = find(&archive, &archive.visitor, "/archive/search/catalog?q=fern").await;
+    let highlights = found.each("highlights");
+    assert_eq!(highlights[0], &json!({ "name": [pieces("[Fernhill]")] }), "{}", found.told());
+    let fragments = highlights[1]["description"].as_array().unwrap();
+    let texts = |fragment: &Value| -> Vec<String> {
+        fragment.as_array().unwrap().iter().map(|piece| piece["text"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!((highlights.len(), fragments.len()), (2, 1), "{}", found.told());
+    let fragment = texts(&fragments[0]);
+    assert!(fragment[1] == "fern" && long.contains(&fragment.concat()), "{}", found.told());
+    assert!(fragment.concat().len() <= 160, "{}", found.told());
+    // Posts and users have highlights, too.
+    let collection = archive.collection("Llanfair", &[&births]).await;
+    let fields = json!([{ "name": "Source", "type": "string" }, { "name": "Pages", "type": "number" }]);
+    archive.administrator.put("/archive/settings", json!({ "title": "A", "postMetadata": fields })).await.is(200);
+    let metadata = json!({ "Source": "Bala, Cóunty Office", "Pages": 12 });
+    let new = json!({ "name": "Bala", "collectionId": collection, "metadata": metadata });
+    archive.volunteer.post("/archive/posts", new).await.is(201);
+    let person = Person { name: Some("Zoë Field"), address: Some("hill@example.org"), ..Person::new("zoe") };
+    archive.cairn.person("zoe", person).await.get("/archive/me").await.is(200);
+    for (user, path, expected) in [
+        (&archive.volunteer, "posts?q=county", json!({ "metadata": [pieces("Bala, [Cóunty] Office")] })),
+        (
+            &archive.volunteer,
+            "posts?q=bala",
+            json!({ "name": [pieces("[Bala]")], "metadata": [pieces("[Bala], Cóunty Office")] }),
+        ),
+        (&archive.administrator, "users?q=zoe", json!({ "name": [pieces("[Zoë] Field")] })),
+        (&archive.administrator, "users?q=hil", json!({ "email": [pieces("[hill]@example.org")] })),
+    ] {
+        let found = find(&archive, user, &format!("/archive/search/{path}")).await;
+        assert_eq!(found.each("highlights"), [&expected], "{}", found.told());
+    }
+}
+
 async fn pages_of_hits_follow_each_other() {
     let archive = Archive::new().await;
     for number in 0..7 {
@@ -134,11 +261,12 @@ async fn query_without_a_letter_is_refused() {
 
 async fn word_that_is_long_when_folded_is_searched() {
     let archive = Archive::new().await;
-    // One character that folds to six.
-    let q = "㌖".repeat(200);
-    for path in ["/archive/search/catalog", "/archive/search/posts", "/archive/search/users"] {
-        let found = find(&archive, &archive.administrator, &format!("{path}?q={q}")).await;
-        assert_eq!(found["items"], json!([]));
+    // One character that folds to six. A word of up to 50 letters may have typos.
+    for q in ["㌖".repeat(8), "㌖".repeat(200)] {
+        for path in ["/archive/search/catalog", "/archive/search/posts", "/archive/search/users"] {
+            let found = find(&archive, &archive.administrator, &format!("{path}?q={q}")).await;
+            assert_eq!(found["items"], json!([]));
+        }
     }
     let name = "㌖".repeat(100);
     archive.visitor.get(&format!("/archive/search?surname={name}")).await.faulty(&["surname"]);

@@ -10,6 +10,7 @@ tests! { archive_settings:
     put_settings_replace_the_earlier_ones,
     field_that_is_declared_twice_is_refused,
     place_settings_have_at_most_500_words_with_a_letter,
+    place_settings_of_long_words_are_stored_if_they_fit_an_item,
 }
 
 async fn settings_that_were_never_put_are_empty() {
@@ -59,4 +60,22 @@ async fn place_settings_have_at_most_500_words_with_a_letter() {
     put(faulty).await.faulty(&["/abbreviations/G", "/noiseWords/1"]);
     let many: serde_json::Map<_, _> = (0..501).map(|number| (format!("W{number}"), json!("Word"))).collect();
     put(json!({ "abbreviations": many, "noiseWords": [] })).await.faulty(&["/abbreviations"]);
+}
+
+async fn place_settings_of_long_words_are_stored_if_they_fit_an_item() {
+    let archive = Archive::new().await;
+    let put = |settings| archive.administrator.put("/archive/place-settings", settings);
+    let long = |letter: &str, noise: &str| {
+        let word = |number: u32, letter: &str| format!("{number:03}{}", letter.repeat(117));
+        let abbreviations = (0..500).map(|number| (word(number, letter), json!(word(number, letter))));
+        let abbreviations: serde_json::Map<_, _> = abbreviations.collect();
+        let noise: Vec<String> = (0..500).map(|number| word(number, noise)).collect();
+        json!({ "abbreviations": abbreviations, "noiseWords": noise })
+    };
+    let settings = long("ж", "ж");
+    assert_eq!(put(settings.clone()).await.is(200).body, settings);
+    // Letters of three and of two bytes.
+    let refused = put(long("語", "ж")).await.refused(413, "too-large");
+    assert!(refused.text("detail").contains("400 KB"), "{}", refused.told());
+    assert_eq!(archive.visitor.get("/archive/place-settings").await.is(200).body, settings);
 }

@@ -4,10 +4,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ::archive::schema::{ARCHIVE, QUEUE};
+use bytes::Bytes;
+use http::Response;
 use local::identity::Person;
+use reqwest::Method;
 use serde_json::{Value, json};
+use table::{Config, Engines};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use crate::harness::stopper::{Moment, Stopper};
 use crate::harness::table::{Item, Table};
 use crate::harness::{Answer, Cairn, Setup, User, sized};
 
@@ -55,6 +61,23 @@ impl Archive {
     pub async fn delete_post(&self, user: &User, path: &str) {
         user.delete(path).await.is(202);
         until(user, path, |read| read.status == 404).await;
+    }
+
+    /// Sends a request of the editor. Its first transaction is held until the stopper resumes it, and then the request
+    /// returns its response.
+    pub async fn held(&self, method: Method, path: &str, body: Value) -> (Stopper, JoinHandle<Response<Bytes>>) {
+        let config = self.cairn.engines().config.clone();
+        let held = Some((0, Moment::BeforeItIsSent));
+        let stopper = Stopper::before(config.dynamodb.clone().unwrap(), held).await;
+        let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
+        let app = ::archive::app(Engines::new(config, self.cairn.clock.clone())).metrics_to(|_| {});
+        let token = self.cairn.token("edi", &["archive-editor"]).await;
+        let request = http::Request::builder().method(method).uri(path);
+        let request = request.header("authorization", format!("Bearer {token}"));
+        let request = request.header("content-type", "application/json").body(body.to_string().into()).unwrap();
+        let response = tokio::spawn(async move { app.handle(request).await });
+        stopper.stopped().await;
+        (stopper, response)
     }
 
     /// Returns Lambda's event with the message of the only job that is due.

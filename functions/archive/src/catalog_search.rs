@@ -1,10 +1,12 @@
 //! `GET /archive/search/catalog`
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 use table::{EntityKey, Key};
 use utoipa::ToSchema;
-use web::search::Total;
-use web::{Context, Json, Problem, Query, Route, Sample, problem};
+use web::search::{Highlights, Piece, Total};
+use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
 use crate::access::{CALLER, SEARCH, SEARCH_HITS};
 use crate::categories::CategoryView;
@@ -17,6 +19,28 @@ use crate::word_search::{Searched, TIMEOUT, WordQuery};
 
 const PATH: &str = "/archive/search/catalog";
 
+/// The query string of a search for categories and collections.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+pub struct CatalogQuery {
+    /// Words. Each must be found, in a name also as the beginning of a word; typos are tolerated.
+    #[schema(min_length = 1, max_length = 200)]
+    q: String,
+    /// Only categories, or only collections.
+    entity: Option<CatalogEntity>,
+    #[serde(default)]
+    limit: Limit,
+    #[schema(min_length = 1)]
+    cursor: Option<String>,
+}
+
+/// The entities of the catalog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CatalogEntity {
+    Category,
+    Collection,
+}
+
 /// A page of categories and collections.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -27,7 +51,7 @@ pub struct FoundCatalog {
     pub next_cursor: Option<String>,
 }
 
-/// A category, or a collection, for staff with its number of records.
+/// A category, or a collection, for staff with its number of records. Records are not counted by category.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,10 +59,23 @@ pub struct FoundEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collection: Option<CollectionView>,
     pub score: f64,
+    /// The fragments by field, each in pieces whose concatenation is the text.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(value_type = BTreeMap<String, Vec<Vec<Piece>>>)]
+    pub highlights: Highlights,
 }
 
 const SEARCHED: Searched =
     Searched { entities: &["category", "collection"], names: &["name"], others: &["description"] };
+
+impl CatalogEntity {
+    const fn entities(self) -> &'static [&'static str] {
+        match self {
+            Self::Category => &["category"],
+            Self::Collection => &["collection"],
+        }
+    }
+}
 
 pub fn route() -> Route {
     Route::get("searchCatalog", PATH, READERS, search)
@@ -49,9 +86,11 @@ pub fn route() -> Route {
         .sample(Sample::new("/archive/search/catalog?q=parish%20reg"))
 }
 
-async fn search(cx: Context, Query(query): Query<WordQuery>) -> Result<Json<FoundCatalog>, Problem> {
+async fn search(cx: Context, Query(query): Query<CatalogQuery>) -> Result<Json<FoundCatalog>, Problem> {
     let viewer = Viewer::load(&cx).await?;
-    let found = SEARCHED.search(&cx, &query).await?;
+    let CatalogQuery { q, entity, limit, cursor } = query;
+    let entities = entity.map_or(SEARCHED.entities, CatalogEntity::entities);
+    let found = Searched { entities, ..SEARCHED }.search(&cx, &WordQuery { q, limit, cursor }).await?;
     let counts_of = |key: &Key| {
         let CollectionKey { collection } = CollectionKey::parse(key)?;
         Some(CollectionUseKey { collection }.key())
@@ -61,6 +100,7 @@ async fn search(cx: Context, Query(query): Query<WordQuery>) -> Result<Json<Foun
     let all: Vec<Key> = keys.iter().cloned().chain(counts.iter().flatten().cloned()).collect();
     let mut stored = cx.access().table(&SEARCH_HITS, &ARCHIVE).batch_get(&all).await?;
     let mut uses = stored.split_off(keys.len()).into_iter();
+    let marked = |name: &str, description: &str| found.highlights([("name", name), ("description", description)]);
     let mut entries = Vec::with_capacity(stored.len());
     for ((stored, counted), score) in stored.into_iter().zip(counts).zip(found.scores()) {
         let counts = if counted.is_some() { uses.next().flatten() } else { None };
@@ -72,9 +112,12 @@ async fn search(cx: Context, Query(query): Query<WordQuery>) -> Result<Json<Foun
             let records = counts.map(|counts| counts.read::<CollectionUse>()).transpose()?.unwrap_or_default().records;
             let record_count = Some(records).filter(|_| viewer.is_staff);
             let view = CollectionView { record_count, ..stored.read::<Collection>()?.into() };
-            FoundEntry { category: None, collection: Some(view), score }
+            let highlights = marked(&view.name, &view.description);
+            FoundEntry { category: None, collection: Some(view), score, highlights }
         } else {
-            FoundEntry { category: Some(stored.read::<Category>()?.into()), collection: None, score }
+            let view = CategoryView::from(stored.read::<Category>()?);
+            let highlights = marked(&view.name, &view.description);
+            FoundEntry { category: Some(view), collection: None, score, highlights }
         }));
     }
     let total = found.total;

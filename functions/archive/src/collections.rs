@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use table::access::AccessPattern;
-use table::{Action, Condition, Item};
+use table::{Action, Condition, Error, Item};
 use utoipa::ToSchema;
 use web::{Context, Fault, Problem};
 
@@ -116,6 +116,15 @@ async fn place_check(cx: &Context, pattern: &'static AccessPattern, place: Place
     let found = found.filter(|(_, place)| place.replaced_by.is_none());
     let (stored, _) = found.ok_or_else(|| unknown_place(place))?;
     Ok(Action::check(&ARCHIVE, stored.key).when(Condition::Absent("replacedBy")))
+}
+
+/// Converts the failure of a transaction with a [`place_check`]. Another request has renamed, moved, replaced or
+/// deleted the place meanwhile.
+fn of_transaction(error: Error) -> Problem {
+    match error {
+        Error::ConditionFailed(_) => Problem::lost_race(),
+        error => error.into(),
+    }
 }
 
 /// 422 with a pointer to a place that does not exist.

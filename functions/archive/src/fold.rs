@@ -1,5 +1,7 @@
 //! The form of a text in which names are compared: without case, marks and punctuation.
 
+use std::ops::Range;
+
 use icu_casemap::CaseMapper;
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use icu_properties::props::{GeneralCategory, GeneralCategoryGroup, Script};
@@ -68,6 +70,29 @@ pub fn words(text: &str) -> Vec<String> {
     fold(text).split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
+/// Returns the parts of a text between separators, each with its bytes and with the words to which it folds: several for
+/// `½`.
+pub fn tokens(text: &str) -> Vec<(Range<usize>, Vec<String>)> {
+    let (mut tokens, mut start) = (Vec::new(), None);
+    for (at, character) in text.char_indices().chain([(text.len(), ' ')]) {
+        if is_in_token(character) {
+            start = start.or(Some(at));
+        } else if let Some(start) = start.take() {
+            tokens.extend(token(text, start..at));
+        }
+    }
+    tokens
+}
+
+/// Returns a part of a text without the apostrophes around it, which may be quotation marks.
+fn token(text: &str, at: Range<usize>) -> Option<(Range<usize>, Vec<String>)> {
+    let part = text.get(at.clone())?.trim_start_matches(is_apostrophe);
+    let start = at.end - part.len();
+    let part = part.trim_end_matches(is_apostrophe);
+    let words = words(part);
+    (!words.is_empty()).then(|| (start..start + part.len(), words))
+}
+
 /// Returns the first `count` characters of a text.
 pub fn first(text: &str, count: usize) -> &str {
     text.char_indices().nth(count).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
@@ -84,6 +109,11 @@ fn is_word(character: char) -> bool {
 /// Whether a character ends a word. Apostrophes are inside a word.
 pub fn is_separator(character: char) -> bool {
     !is_word(character) && !is_apostrophe(character)
+}
+
+/// Whether a character is no separator, or is one that folds to letters, as `№` does.
+fn is_in_token(character: char) -> bool {
+    !is_separator(character) || !character.is_ascii() && !fold(character.encode_utf8(&mut [0; 4])).is_empty()
 }
 
 fn is_apostrophe(character: char) -> bool {
@@ -127,6 +157,15 @@ mod tests {
     }
 
     #[test]
+    fn tokens_are_the_parts_of_the_text_that_fold_to_words() {
+        let text = "‘Saint-Étienne’s’ №5 — 1½\u{a0}л.";
+        let tokens: Vec<(&str, String)> =
+            tokens(text).into_iter().map(|(at, words)| (text.get(at).unwrap(), words.join(" "))).collect();
+        let expected = [("Saint", "saint"), ("Étienne’s", "etiennes"), ("№5", "no5"), ("1½", "11 2"), ("л", "л")];
+        assert_eq!(tokens, expected.map(|(token, words)| (token, words.to_owned())));
+    }
+
+    #[test]
     fn first_counts_characters_and_not_bytes() {
         assert_eq!((first("łódź", 2), first("a", 2), first("東京都", 2)), ("łó", "a", "東京"));
     }
@@ -136,6 +175,12 @@ mod tests {
         fn folding_twice_changes_nothing(text in "\\PC{0,24}") {
             let folded = fold(&text);
             proptest::prop_assert_eq!(fold(&folded), folded);
+        }
+
+        #[test]
+        fn tokens_have_all_words_of_a_text(text in "\\PC{0,24}") {
+            let of_tokens: Vec<String> = tokens(&text).into_iter().flat_map(|(_, words)| words).collect();
+            proptest::prop_assert_eq!(of_tokens, words(&text));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! They are one item, with an attribute for each run.
 
 use serde::Deserialize;
-use table::{Access, Action, Changes, Error, item};
+use table::{Access, Action, Changes, Error, Stored, item};
 
 use crate::access::HIDDEN_RUNS;
 use crate::keys::HiddenRunsKey;
@@ -34,11 +34,14 @@ pub fn name(post: PostId, run: RunNumber) -> String {
 
 /// Reads the hidden runs.
 pub async fn load(access: &Access) -> Result<HiddenRuns, Error> {
+    Ok(load_stored(access).await?.0)
+}
+
+/// Reads the hidden runs, and returns their item, too. The first run of an archive creates it.
+pub async fn load_stored(access: &Access) -> Result<(HiddenRuns, Option<Stored>), Error> {
+    let stored = access.table(&HIDDEN_RUNS, &ARCHIVE).get_consistent(HiddenRunsKey {}).await?;
     let mut hidden = HiddenRuns::default();
-    let Some(stored) = access.table(&HIDDEN_RUNS, &ARCHIVE).get_consistent(HiddenRunsKey {}).await? else {
-        return Ok(hidden);
-    };
-    for (name, value) in &stored.item {
+    for (name, value) in stored.iter().flat_map(|stored| &stored.item) {
         // Its other attributes are its keys and its revision.
         if let Ok(state) = value.as_s()
             && name.contains('-')
@@ -48,7 +51,7 @@ pub async fn load(access: &Access) -> Result<HiddenRuns, Error> {
         }
     }
     hidden.runs.sort_unstable();
-    Ok(hidden)
+    Ok((hidden, stored))
 }
 
 /// Whether another run of the post is hidden than this one: its job still works on it.

@@ -38,6 +38,7 @@ pub mod schema;
 pub mod search;
 pub mod sequence;
 pub mod settings;
+mod typos;
 pub mod users;
 mod viewer;
 mod word_search;

@@ -1,6 +1,9 @@
 //! The search for categories, collections, posts and users by words. Points depend on the document alone, so that an
 //! item keeps its place in the order while other items are written.
 
+mod highlights;
+mod words;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -8,12 +11,12 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use table::Key;
 use utoipa::ToSchema;
-use web::search::{MAX_COUNT, MAX_WORDS, One, SearchResponse, Total, prefix};
-use web::{Context, Fault, Limit, Problem};
+use web::search::{Highlights, MAX_COUNT, One, SearchResponse, Total};
+use web::{Context, Limit, Problem};
 
 use crate::access::{ALIAS, SEARCH};
 use crate::fitting::fitting;
-use crate::fold::words;
+use words::Words;
 
 /// Above the time limit of the search itself, so that a slow search is reported as one.
 pub const TIMEOUT: Duration = Duration::from_secs(15);
@@ -21,21 +24,16 @@ pub const TIMEOUT: Duration = Duration::from_secs(15);
 /// The time limit of the search itself.
 const SEARCH_TIMEOUT: &str = "8s";
 
-/// The points of a word of a name, of the beginning of one, and of a word of another field.
-const NAME: u32 = 10;
-const PREFIX: u32 = 6;
-const OTHER: u32 = 2;
-
 /// The query string of a search by words.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 pub struct WordQuery {
-    /// Words. Each must be found, in a name also as the beginning of a word.
+    /// Words. Each must be found, in a name also as the beginning of a word; typos are tolerated.
     #[schema(min_length = 1, max_length = 200)]
-    q: String,
+    pub q: String,
     #[serde(default)]
-    limit: Limit,
+    pub limit: Limit,
     #[schema(min_length = 1)]
-    cursor: Option<String>,
+    pub cursor: Option<String>,
 }
 
 /// The entities that are searched, and the fields of their documents.
@@ -44,13 +42,15 @@ pub struct Searched {
     pub entities: &'static [&'static str],
     /// The fields of names.
     pub names: &'static [&'static str],
-    /// The other fields, in which only whole words are found.
+    /// The other fields, which may be long. The beginning of a word is not found in them.
     pub others: &'static [&'static str],
 }
 
 /// A page of hits. An item may have been deleted since it was indexed.
 #[derive(Debug)]
 pub struct FoundKeys {
+    searched: Searched,
+    words: Words,
     hits: Vec<FoundKey>,
     pub total: Total,
     /// The sort values after which the next page starts.
@@ -82,6 +82,24 @@ impl FoundKeys {
         self.hits.iter().map(|hit| hit.score)
     }
 
+    /// Returns the fragments of an item with the words that were found, given its present texts with their fields. A
+    /// field may have several texts.
+    pub fn highlights<'a>(&self, texts: impl IntoIterator<Item = (&'static str, &'a str)>) -> Highlights {
+        let mut found = Highlights::new();
+        for (field, text) in texts {
+            let is_name = self.searched.names.contains(&field);
+            let is_found = |word: &str| self.words.finds(word, is_name);
+            let fragments = match is_name {
+                true => highlights::whole(text, is_found).into_iter().collect(),
+                false => highlights::fragments(text, is_found),
+            };
+            if !fragments.is_empty() {
+                found.entry(field.to_owned()).or_default().extend(fragments);
+            }
+        }
+        found
+    }
+
     /// Returns the items of the page, given those of the hits in the same order, and the cursor of the next page. The page
     /// ends early if its items would not fit into a response.
     pub fn page<T: Serialize>(self, cx: &Context, items: Vec<Option<T>>) -> Result<(Vec<T>, Option<String>), Problem> {
@@ -95,7 +113,7 @@ impl Searched {
     /// Returns a page of the items that have every word of the query, those with the most points first.
     pub async fn search(self, cx: &Context, query: &WordQuery) -> Result<FoundKeys, Problem> {
         let after: Option<Box<RawValue>> = cx.cursor(query.cursor.as_deref())?;
-        let words = parse(&query.q).map_err(|fault| Problem::faults(vec![fault]))?;
+        let words = Words::parse(&query.q).map_err(|fault| Problem::faults(vec![fault]))?;
         let limit = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
         let request = self.request(&words, limit, after.as_deref());
         let response: SearchResponse<Fields> = cx.access().search(&SEARCH, ALIAS, &request).await?;
@@ -107,16 +125,15 @@ impl Searched {
         };
         let hits: Option<Vec<_>> = hits.into_iter().map(hit).collect();
         let hits = hits.ok_or_else(|| Problem::internal("a hit lacks its key or sort values"))?;
-        Ok(FoundKeys { hits, total, next })
+        Ok(FoundKeys { searched: self, words, hits, total, next })
     }
 
     /// The body of `POST /{alias}/_search`. It asks for one hit more than the page has.
-    fn request(self, words: &[String], limit: usize, after: Option<&RawValue>) -> Value {
-        let must: Vec<Value> = words.iter().map(|word| self.clause(word)).collect();
+    fn request(self, words: &Words, limit: usize, after: Option<&RawValue>) -> Value {
         let mut request = json!({
             // Tombstones have `deleted`.
             "query": { "bool": {
-                "must": must,
+                "must": words.clauses(self.names, self.others),
                 "filter": { "terms": { "entity": self.entities } },
                 "must_not": { "term": { "deleted": true } },
             } },
@@ -132,42 +149,5 @@ impl Searched {
             request.insert("search_after".to_owned(), json!(after));
         }
         request
-    }
-
-    /// The clause of one word: the best of what it is in a document counts.
-    fn clause(self, word: &str) -> Value {
-        let names = self
-            .names
-            .iter()
-            .flat_map(|field| [scored(NAME, json!({ "term": { *field: word } })), scored(PREFIX, prefix(field, word))]);
-        let others = self.others.iter().map(|field| scored(OTHER, json!({ "term": { *field: word } })));
-        json!({ "dis_max": { "queries": names.chain(others).collect::<Vec<_>>() } })
-    }
-}
-
-/// Returns the folded words of a query, as documents have them.
-fn parse(q: &str) -> Result<Vec<String>, Fault> {
-    let words = words(q);
-    match words.len() {
-        0 => Err(Fault::parameter("q", "must contain a letter or a digit")),
-        1..=MAX_WORDS => Ok(words),
-        many => Err(Fault::parameter("q", format!("must have at most {MAX_WORDS} words and has {many}"))),
-    }
-}
-
-fn scored(points: u32, filter: Value) -> Value {
-    json!({ "constant_score": { "filter": filter, "boost": points } })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn query_without_a_letter_or_with_21_words_is_refused() {
-        assert_eq!(parse("Saint-Étienne").unwrap(), ["saint", "etienne"]);
-        assert!(parse("-- !").is_err());
-        assert!(parse(&"a ".repeat(20)).is_ok());
-        assert!(parse(&"a ".repeat(21)).is_err());
     }
 }

@@ -49,6 +49,20 @@ pub fn prefix(field: &str, text: &str) -> Value {
     json!({ "prefix": { field: text.get(..end).unwrap_or(text) } })
 }
 
+/// Returns the query for documents with the words of a text, each with at most one typo from three letters and two from
+/// six, none in the first letter. `operator` is `and` if all words must be found, or `or`.
+///
+/// It expands to all terms within the distance: the default of the nearest 50 changes as other items are written.
+pub fn typos(field: &str, text: &str, operator: &str) -> Value {
+    json!({ "match": { field: {
+        "query": text,
+        "operator": operator,
+        "fuzziness": "AUTO:3,6",
+        "prefix_length": 1,
+        "fuzzy_rewrite": "constant_score",
+    } } })
+}
+
 /// Splits a query into words at spaces. Words without a letter or digit are ignored.
 pub fn words(text: &str) -> Result<Vec<String>, String> {
     let words: Vec<String> =

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::visible::name_fault;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Rules, Sample, Valid, problem};
 
-use super::{CollectionView, LIST, image_url_fault, place_check, repeated, unknown};
+use super::{CollectionView, LIST, image_url_fault, of_transaction, place_check, repeated, unknown};
 use crate::access::{CALLER, CREATE_COLLECTION, CREATE_USER, NEXT_IDS};
 use crate::audit::now;
 use crate::authorization::{Caller, SIGNED_IN};
@@ -101,24 +101,25 @@ async fn create(
         updated_at: at,
         created_by: user.id,
     };
-    let mut actions = vec![
-        category_use::counted(&collection.category_ids, &[]),
-        Action::create(&ARCHIVE, CollectionKey { collection: id }, &collection)?,
-        Action::create(&ARCHIVE, CollectionUseKey { collection: id }, &CollectionUse::default())?,
-    ];
-    for category in &collection.category_ids {
-        let key = CollectionCategoryKey { collection: id, category: *category };
-        actions.push(Action::create(&ARCHIVE, key, &CollectionCategory { collection: id, listed_by: id })?);
-    }
-    if let Some(place) = collection.place_id {
-        actions.push(place_check(&cx, &CREATE_COLLECTION, place).await?);
-    }
-    let categories = collection.category_ids.clone();
-    let view = CollectionView::from(collection);
-    let created = once.create(&cx, &CREATE_COLLECTION, &ARCHIVE, actions, format!("{LIST}/{id}"), &view).await;
-    created.map_err(|error| match error.failed(0) {
-        Some(counts) => unknown(&categories, counts.item.as_ref()),
-        // Also if the place was renamed, moved or deleted meanwhile.
-        None => error.into(),
+    let view = CollectionView::from(collection.clone());
+    cx.retry(|| async {
+        let mut actions = vec![
+            category_use::counted(&collection.category_ids, &[]),
+            Action::create(&ARCHIVE, CollectionKey { collection: id }, &collection)?,
+            Action::create(&ARCHIVE, CollectionUseKey { collection: id }, &CollectionUse::default())?,
+        ];
+        for category in &collection.category_ids {
+            let key = CollectionCategoryKey { collection: id, category: *category };
+            actions.push(Action::create(&ARCHIVE, key, &CollectionCategory { collection: id, listed_by: id })?);
+        }
+        if let Some(place) = collection.place_id {
+            actions.push(place_check(&cx, &CREATE_COLLECTION, place).await?);
+        }
+        let created = once.create(&cx, &CREATE_COLLECTION, &ARCHIVE, actions, format!("{LIST}/{id}"), &view).await;
+        created.map_err(|error| match error.failed(0) {
+            Some(counts) => unknown(&collection.category_ids, counts.item.as_ref()),
+            None => of_transaction(error),
+        })
     })
+    .await
 }

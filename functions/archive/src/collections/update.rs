@@ -6,7 +6,9 @@ use utoipa::ToSchema;
 use web::visible::name_fault;
 use web::{Context, Fault, IfMatch, MergePatch, Patch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
-use super::{CollectionPath, CollectionView, ONE, SAMPLE, image_url_fault, place_check, repeated, unknown};
+use super::{
+    CollectionPath, CollectionView, ONE, SAMPLE, image_url_fault, of_transaction, place_check, repeated, unknown,
+};
 use crate::access::{CALLER, ONE as ONE_ITEM, UPDATE_COLLECTION};
 use crate::audit::now;
 use crate::authorization::{Caller, SIGNED_IN};
@@ -182,7 +184,7 @@ async fn update(
                 (Some(Cause::Missing), _) => Problem::not_found(),
                 (Some(_), _) => Problem::stale(),
                 (None, Some(counts)) if counts_change => unknown(&after.category_ids, counts.item.as_ref()),
-                (None, _) => error.into(),
+                (None, _) => of_transaction(error),
             }),
         }
     })

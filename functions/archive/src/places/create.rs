@@ -11,8 +11,8 @@ use super::item::{Misplaced, Place, PlaceType, Source};
 use super::view::name_faults;
 use super::word_changes::word_changes;
 use super::{
-    CREATE_PLACE, LIST, MAX_CHANGED_NAMES, PlaceView, count_children, find_consistent, misplaced, of_transaction,
-    too_many_names, unknown_parent,
+    CREATE_PLACE, LIST, MAX_BODY, MAX_CHANGED_NAMES, PlaceView, count_children, find_consistent, misplaced,
+    of_transaction, too_many_names, unknown_parent,
 };
 use crate::access::{CALLER, CREATE_USER, NEXT_IDS};
 use crate::audit::now;
@@ -71,6 +71,7 @@ pub fn route() -> Route {
     Route::post("createPlace", LIST, SIGNED_IN, create)
         .summary("Create a place")
         .patterns(&[&CALLER, &CREATE_USER, &NEXT_IDS, &CREATE_PLACE])
+        .body_limit(MAX_BODY)
         .problems(&[problem::FORBIDDEN, problem::UNPROCESSABLE, problem::CONFLICT])
         .sample(Sample::new(LIST).body(r#"{"name":"Llanuwchllyn","altNames":["Llanuwchlyn"],"type":"parish"}"#))
 }

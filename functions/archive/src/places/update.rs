@@ -10,8 +10,8 @@ use super::uses::{IN_USE, require_no_record};
 use super::view::name_faults;
 use super::word_changes::word_changes;
 use super::{
-    MAX_CHANGED_NAMES, ONE, PlacePath, PlaceView, SAMPLE, UPDATE_PLACE, count_children, find_consistent, misplaced,
-    of_transaction, too_many_names, unknown_parent,
+    MAX_BODY, MAX_CHANGED_NAMES, ONE, PlacePath, PlaceView, SAMPLE, UPDATE_PLACE, count_children, find_consistent,
+    misplaced, of_transaction, too_many_names, unknown_parent,
 };
 use crate::access::{CALLER, SEARCH};
 use crate::audit::now;
@@ -61,6 +61,7 @@ pub fn route() -> Route {
         .summary("Update a place. One with places inside is not renamed or moved, one with records not moved")
         .patterns(&[&CALLER, &UPDATE_PLACE, &SEARCH])
         .timeout(TIMEOUT)
+        .body_limit(MAX_BODY)
         .problems(&[
             problem::FORBIDDEN,
             problem::NOT_FOUND,

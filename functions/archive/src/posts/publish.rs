@@ -28,6 +28,9 @@ pub const NO_NAME_MAPPED: ProblemKind = ProblemKind::new(409, "no-name-mapped", 
 /// Runs that may write records at once.
 const MAX_COMING: usize = 100;
 
+/// Seconds after which a client may try again while as many runs write records as may.
+const RETRY_AFTER: u32 = 60;
+
 /// How a file is published.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -85,12 +88,14 @@ async fn publish(
             end_last_error(&cx, &stored, &post).await?;
             return Ok(Either::First(Json(RunView::new(path.post_id, run))));
         }
-        if hidden::load(access).await?.coming >= MAX_COMING {
+        let (hidden, hidden_item) = hidden::load_stored(access).await?;
+        if hidden.coming >= MAX_COMING {
             let detail = format!("{MAX_COMING} posts are being published. Try again in a minute.");
-            return Err(problem::TOO_MANY_REQUESTS.because(detail));
+            return Err(problem::TOO_MANY_REQUESTS.because(detail).retry_after(RETRY_AFTER));
         }
         let user = caller.clone().into_user(&cx).await?;
-        let run = begin(&cx, &stored, &post, (file, &collection), (publication, user.id)).await?;
+        let run =
+            begin(&cx, (&stored, &post), (file, &collection), (publication, user.id), hidden_item.as_ref()).await?;
         let href = format!("/archive/posts/{}/runs/{}", path.post_id, run.run.0);
         Ok(Either::Second(Accepted::new(href, &RunView::new(path.post_id, run))))
     })
@@ -136,13 +141,13 @@ async fn end_last_error(cx: &Context, stored: &Stored, post: &Post) -> Result<()
     cx.access().write(&START_RUN, update).await.map(drop).map_err(raced)
 }
 
-/// Creates the next run of a post with its job.
+/// Creates the next run of a post with its job. `hidden_runs` is the item of the hidden runs, as it was counted.
 async fn begin(
     cx: &Context,
-    stored: &Stored,
-    post: &Post,
+    (stored, post): (&Stored, &Post),
     (file, collection): (PostFile, &Collection),
     (publication, user): (Publication, UserId),
+    hidden_runs: Option<&Stored>,
 ) -> Result<Run, Problem> {
     let access = cx.access();
     let number = RunNumber(post.run.0 + 1);
@@ -186,7 +191,12 @@ async fn begin(
         Action::create(&ARCHIVE, PostRunKey { post: post.id, run: number }.key(), &run)?,
     ];
     if !publication.dry_run {
-        actions.push(hidden::update(post.id, &[(number, Some(Hidden::Coming))]));
+        let hide = hidden::update(post.id, &[(number, Some(Hidden::Coming))]);
+        // Requests at the same moment must not exceed the limit together. Before the first run there is no item.
+        actions.push(match hidden_runs {
+            Some(counted) => hide.if_unchanged(counted),
+            None => hide,
+        });
     }
     let id = job.id;
     actions.extend(job.actions);

@@ -45,11 +45,21 @@ pub struct Reading {
 struct Chunk {
     rows: Vec<ChunkRow>,
     index: Vec<IndexRow>,
+    /// For each row, the cells of its events' places.
+    places: Vec<Vec<PlaceCell>>,
     problems: Vec<FileProblem>,
     /// The rows read, also those with errors.
     count: usize,
     /// Whether the file ends with it.
     is_last: bool,
+}
+
+/// Where the place of an event begins in the file.
+#[derive(Clone, Copy, Debug)]
+struct PlaceCell {
+    /// The index of the column. Absent for an event without a place.
+    column: Option<usize>,
+    line: u64,
 }
 
 /// Reads one chunk and stores it.
@@ -208,10 +218,11 @@ impl Reading {
             self.places.insert(text, place);
         }
         let mut unresolved: BTreeMap<&str, (u32, bool)> = BTreeMap::new();
-        for (row, index) in chunk.rows.iter_mut().zip(&chunk.index) {
+        for (row, cells) in chunk.rows.iter_mut().zip(&chunk.places) {
             // One of a row, so that the report of a file stays small.
             let mut not_found = None;
-            for event in row.events.iter_mut().filter(|event| !event.place_text.is_empty()) {
+            let events = row.events.iter_mut().zip(cells);
+            for (event, cell) in events.filter(|(event, _)| !event.place_text.is_empty()) {
                 match self.places.get_key_value(&event.place_text) {
                     Some((text, Some(place))) => {
                         if place.is_partial {
@@ -222,7 +233,7 @@ impl Reading {
                     }
                     Some((text, None)) => {
                         unresolved.entry(text).or_default().0 += 1;
-                        not_found.get_or_insert_with(|| place_not_found(index.line, event));
+                        not_found.get_or_insert_with(|| place_not_found(*cell, self.header.as_ref(), event));
                     }
                     None => {}
                 }
@@ -245,9 +256,10 @@ fn place_texts(chunk: &Chunk) -> impl Iterator<Item = &str> {
     texts.filter(|text| !text.is_empty())
 }
 
-fn place_not_found(line: u64, event: &RecordEvent) -> FileProblem {
+fn place_not_found(cell: PlaceCell, header: Option<&Header>, event: &RecordEvent) -> FileProblem {
+    let column = header.zip(cell.column).map(|(header, column)| header.column(column));
     let text = format!("No place has the name `{}`. The text is kept.", first(&event.place_text, 100));
-    FileProblem::new(Code::PlaceNotFound, line, None, text)
+    FileProblem::new(Code::PlaceNotFound, cell.line, column, text)
 }
 
 /// Adds a row without errors of the file to a chunk, unless what it means has an error.
@@ -257,10 +269,10 @@ fn take(row: Row, header: &Header, at: &RunWork<'_>, chunk: &mut Chunk) {
     let lines: Vec<u64> = row.cells.iter().map(|cell| cell.line).collect();
     let values: Vec<String> = row.cells.into_iter().map(|cell| cell.text).collect();
     let content = mapping.read(&values);
+    let line_of = |column: Option<usize>| column.and_then(|column| lines.get(column)).copied().unwrap_or(row.line);
     let mut has_error = false;
     for fault in &content.faults {
-        let line = fault.column.and_then(|column| lines.get(column)).copied().unwrap_or(row.line);
-        let problem = problem_of(*fault, line, header, &values);
+        let problem = problem_of(*fault, line_of(fault.column), header, &values);
         has_error |= problem.severity == Severity::Error;
         chunk.problems.push(problem);
     }
@@ -278,6 +290,8 @@ fn take(row: Row, header: &Header, at: &RunWork<'_>, chunk: &mut Chunk) {
         principal,
         visible_from: at.visible_from(&content.events),
     });
+    let place = |column| PlaceCell { column, line: line_of(column) };
+    chunk.places.push(content.place_columns.into_iter().map(place).collect());
     chunk.rows.push(ChunkRow {
         row: row.number,
         values,

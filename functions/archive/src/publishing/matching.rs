@@ -431,10 +431,8 @@ async fn store_report(files: &RunFiles<'_>, chunks: u32, found: Vec<FileProblem>
     files.store_report(csv).await
 }
 
-/// The limit of place texts without a place in the list of a run.
-const MAX_UNRESOLVED: usize = 1_000;
-
-/// Stores the place texts of all chunks that mean no place, the most frequent first.
+/// Stores the place texts of all chunks that mean no place, the most frequent first. There are no more than a file may
+/// have places.
 async fn store_unresolved(files: &RunFiles<'_>, chunks: u32) -> Result<(), Problem> {
     let mut texts: BTreeMap<String, UnresolvedText> = BTreeMap::new();
     for chunk in 0..chunks {
@@ -447,7 +445,6 @@ async fn store_unresolved(files: &RunFiles<'_>, chunks: u32) -> Result<(), Probl
     }
     let mut texts: Vec<UnresolvedText> = texts.into_values().collect();
     texts.sort_by_key(|text| std::cmp::Reverse(text.count));
-    texts.truncate(MAX_UNRESOLVED);
     files.store_unresolved(&texts).await
 }
 

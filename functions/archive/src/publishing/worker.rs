@@ -6,6 +6,7 @@ use web::Problem;
 
 use super::check::{self, Reading};
 use super::checkpoint::{Checkpoint, End};
+use super::chunk::RunFiles;
 use super::run_step::{RunWork, step};
 use super::{group, matching, number, retire, settle, switch, undo, write};
 use crate::access::PUBLISH_STEP;
@@ -35,7 +36,9 @@ impl Worker<ArchiveJobs> for Publish {
         if self.run.is_none() {
             self.run = load(access, lease).await?;
         }
-        let Self { run: Some(run), reading } = self else { return end_without_run(lease, &checkpoint) };
+        let Self { run: Some(run), reading } = self else {
+            return end_without_run(access, lease, &checkpoint).await;
+        };
         let work = RunWork { post: lease.group, lease, run };
         if lease.leases > MAX_LEASES {
             let (leases, phase) = (lease.leases - 1, checkpoint.phase);
@@ -74,7 +77,7 @@ impl Worker<ArchiveJobs> for Publish {
             if self.run.is_none() {
                 self.run = load(access, lease).await?;
             }
-            let Some(run) = &self.run else { return end_without_run(lease, &checkpoint) };
+            let Some(run) = &self.run else { return end_without_run(access, lease, &checkpoint).await };
             let work = RunWork { post: lease.group, lease, run };
             checkpoint.undo(End::Cancelled);
             return step(&work, checkpoint, Vec::new(), Then::Continue);
@@ -93,9 +96,9 @@ async fn waits(access: &Access, work: &RunWork<'_>) -> Result<bool, Problem> {
     Ok(!work.run.dry_run && hidden::has_other(access, work.post, work.run.run).await?)
 }
 
-/// Returns the end of a job without its run. Once readers see the run, its post may be deleted while the job waits for
-/// search. Before that, the run must be there.
-fn end_without_run(lease: &Lease, checkpoint: &Checkpoint) -> Result<Step, Problem> {
+/// Returns the end of a job without its run, whose work files only the job knows. Once readers see the run, its post
+/// may be deleted while the job waits for search. Before that, the run must be there.
+async fn end_without_run(access: &Access, lease: &Lease, checkpoint: &Checkpoint) -> Result<Step, Problem> {
     let (post, run) = (lease.group, lease.job.details.run);
     let then = if matches!(checkpoint.phase, Phase::Retiring | Phase::Ended) {
         Then::Cancel
@@ -103,6 +106,7 @@ fn end_without_run(lease: &Lease, checkpoint: &Checkpoint) -> Result<Step, Probl
         tracing::error!(post.id = %post, run = run.0, "the run of a job is not there; the job ends");
         Then::Succeed
     };
+    retire::delete_work(&RunFiles::new(access, post, run), checkpoint).await?;
     let hidden: Vec<_> = std::iter::once(run).chain(checkpoint.last.map(|last| last.run)).collect();
     let shown: Vec<_> = hidden.into_iter().map(|run| (run, None)).collect();
     Step::new(vec![hidden::update(post, &shown)], checkpoint, lease.job.counts, then)

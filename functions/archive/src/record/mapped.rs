@@ -24,6 +24,8 @@ pub struct MappedRow {
     pub people: Vec<Person>,
     /// At most one event of each type and role, in the order of roles and types. Their places are not resolved.
     pub events: Vec<Event>,
+    /// For each event, the index of the first column in the file that has a text of its place.
+    pub place_columns: Vec<Option<usize>>,
     pub keywords: Vec<String>,
     /// Absent if one of its columns is blank: a parish without a number is no household.
     pub household: Option<String>,
@@ -107,7 +109,10 @@ impl<'a> BoundMapping<'a> {
         if !row.people.iter().any(Person::has_name) {
             row.faults.push(RowFault { column: None, kind: RowFaultKind::NoName });
         }
-        row.events = events.into_iter().map(|((role, kind), cells)| cells.event(kind, role, &mut row.faults)).collect();
+        for ((role, kind), cells) in events {
+            row.place_columns.push(cells.place_column);
+            row.events.push(cells.event(kind, role, &mut row.faults));
+        }
         row.household = joined_household(&household, &mut row.faults);
         row.relation = (!relation.is_empty()).then(|| relation.join(" "));
         let is_whole = !key.is_empty() && key.iter().all(|part| !part.is_empty());
@@ -180,6 +185,8 @@ struct EventCells<'a> {
     order: Option<DateOrder>,
     /// The first column of the date.
     date_column: Option<usize>,
+    /// The first column of the place.
+    place_column: Option<usize>,
 }
 
 impl<'a> EventCells<'a> {
@@ -190,7 +197,10 @@ impl<'a> EventCells<'a> {
                 self.order = self.order.or(order);
                 self.date_column = self.date_column.or(Some(index));
             }
-            EventDetail::Place => self.places.push(cell),
+            EventDetail::Place => {
+                self.places.push(cell);
+                self.place_column = self.place_column.or(Some(index));
+            }
         }
     }
 

@@ -62,6 +62,7 @@ fn row_of_a_census_has_a_person_with_birth_household_and_relation() {
     let expected = MappedRow {
         people: vec![person(PersonRole::Principal, "Evan", "Pugh", Some(Sex::Male))],
         events: vec![birth],
+        place_columns: vec![Some(6)],
         keywords: vec![],
         household: Some("14".to_owned()),
         relation: Some("Head".to_owned()),

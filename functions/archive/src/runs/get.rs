@@ -9,7 +9,8 @@ use super::{BadRows, Phase, Run, RunStatus, Totals};
 use crate::access::{CALLER, RUN};
 use crate::authorization::{Caller, SIGNED_IN};
 use crate::keys::PostRunKey;
-use crate::names::{PostId, Role, RunNumber, UserId};
+use crate::names::{PostId, PostStatus, Role, RunNumber, UserId};
+use crate::posts;
 use crate::record::CorrectionsPolicy;
 use crate::register::Problem as FileProblem;
 use crate::schema::ARCHIVE;
@@ -94,8 +95,13 @@ async fn load(cx: &Context, path: RunPath) -> Result<Run, Problem> {
     Ok(stored.ok_or_else(Problem::not_found)?.read()?)
 }
 
-/// Reads a run for a volunteer. 404 also for one that has not read its file to the end, since it has no report.
+/// Reads a run for a volunteer. 404 also for one that has not read its file to the end, since it has no report, and
+/// while its post is being deleted, since the report is deleted before the run.
 pub async fn load_with_report(cx: &Context, path: RunPath) -> Result<Run, Problem> {
     let run = load(cx, path).await?;
-    if run.has_report { Ok(run) } else { Err(Problem::not_found()) }
+    if !run.has_report {
+        return Err(Problem::not_found());
+    }
+    let (_, post) = posts::load(cx, path.post_id).await?;
+    if post.status == PostStatus::Deleting { Err(Problem::not_found()) } else { Ok(run) }
 }

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use web::{Context, Json, Path, Problem, Route, Sample, problem};
 
 use super::get::{RunPath, load_with_report};
-use crate::access::{CALLER, REPORTS, RUN, RUN_REPORT};
+use crate::access::{CALLER, ONE, REPORTS, RUN, RUN_REPORT};
 use crate::authorization::SIGNED_IN;
 use crate::publishing::report_name;
 use crate::schema::BUCKET;
@@ -20,7 +20,7 @@ pub struct ReportLink {
 pub fn route() -> Route {
     Route::get("getReport", "/archive/posts/{postId}/runs/{run}/report", SIGNED_IN, get)
         .summary("Get a link to all problems of a run as CSV")
-        .patterns(&[&CALLER, &RUN, &RUN_REPORT])
+        .patterns(&[&CALLER, &RUN, &ONE, &RUN_REPORT])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND])
         .sample(Sample::new("/archive/posts/7000000003/runs/1/report"))
 }

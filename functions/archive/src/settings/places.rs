@@ -23,6 +23,9 @@ const MAX_WORDS: usize = 500;
 /// The longest abbreviation and the longest expansion in characters.
 const MAX_CHARACTERS: usize = 120;
 
+/// The largest body in bytes. An item has at most 400 KB, which may be longer as JSON.
+const MAX_BODY: usize = 512 * 1024;
+
 /// The settings of places as the table stores them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -100,6 +103,7 @@ pub fn put_route() -> Route {
     Route::put("putPlaceSettings", PATH, SIGNED_IN, replace)
         .summary("Replace the abbreviations and noise words of places")
         .patterns(&[&CALLER, &CREATE_USER, &NEXT_IDS, &PLACE_SETTINGS, &PUT_SETTINGS])
+        .body_limit(MAX_BODY)
         .problems(&[problem::FORBIDDEN, problem::CONFLICT])
         .sample(Sample::new(PATH).body(r#"{"abbreviations":{"Glos":"Gloucestershire"},"noiseWords":["near"]}"#))
 }

@@ -1,9 +1,11 @@
 //! `GET /archive/search/users`
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use table::Stored;
 use utoipa::ToSchema;
-use web::search::Total;
+use web::search::{Highlights, Piece, Total};
 use web::{Context, Json, Problem, Query, Route, Sample, problem};
 
 use super::UserView;
@@ -31,6 +33,10 @@ pub struct FoundUsers {
 pub struct FoundUser {
     pub user: UserView,
     pub score: f64,
+    /// The fragments by field, each in pieces whose concatenation is the text.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(value_type = BTreeMap<String, Vec<Vec<Piece>>>)]
+    pub highlights: Highlights,
 }
 
 const SEARCHED: Searched = Searched { entities: &["user"], names: &["name", "email"], others: &[] };
@@ -49,8 +55,11 @@ async fn search(cx: Context, Query(query): Query<WordQuery>) -> Result<Json<Foun
     let found = SEARCHED.search(&cx, &query).await?;
     let stored = cx.access().table(&SEARCH_HITS, &ARCHIVE).batch_get(&found.keys()).await?;
     let user = |(stored, score): (Option<Stored>, f64)| -> Result<Option<FoundUser>, Problem> {
-        let user = stored.map(|stored| stored.read::<User>()).transpose()?;
-        Ok(user.map(|user| FoundUser { user: user.into(), score }))
+        let Some(user) = stored.map(|stored| stored.read::<User>()).transpose()? else { return Ok(None) };
+        let texts = [("name", user.name.as_deref()), ("email", user.email.as_deref())];
+        let texts = texts.into_iter().filter_map(|(field, text)| Some((field, text?)));
+        let highlights = found.highlights(texts);
+        Ok(Some(FoundUser { user: user.into(), score, highlights }))
     };
     let users = stored.into_iter().zip(found.scores()).map(user).collect::<Result<_, _>>()?;
     let total = found.total;

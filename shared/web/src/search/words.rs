@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Marks, words};
+use super::{Marks, typos, words};
 
 /// The score of a text that has the phrase, all words, the last word as a prefix, or the words with typos. Scores are
 /// constant, so that an item keeps its place in the order while other items are written.
@@ -50,17 +50,6 @@ impl Words {
 
 fn prefix(field: &str, word: &str) -> Value {
     json!({ "match_bool_prefix": { field: { "query": word, "operator": "and" } } })
-}
-
-/// Expands to all terms within the distance: the default of the nearest 50 changes as other items are written.
-fn typos(field: &str, text: &str, operator: &str) -> Value {
-    json!({ "match": { field: {
-        "query": text,
-        "operator": operator,
-        "fuzziness": "AUTO:3,6",
-        "prefix_length": 1,
-        "fuzzy_rewrite": "constant_score",
-    } } })
 }
 
 fn scored(points: u32, filter: Value) -> Value {
