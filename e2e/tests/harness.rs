@@ -14,6 +14,7 @@ mod eventually;
 mod front;
 pub mod generator;
 pub mod issuer;
+pub mod lag;
 pub mod leaks;
 pub mod lines;
 pub mod measured;

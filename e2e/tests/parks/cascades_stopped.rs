@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::cascades::{COLLECTION, camp, is_open, with_facilities};
 use super::products::product;
-use super::relationships::relate;
+use super::relationships::{relate, seen};
 use crate::harness::stopper::{Moment, Stopper};
 use crate::harness::table::Item;
 use crate::harness::{Answer, Cairn, Set, Test, User, engines, sized};
@@ -18,7 +18,7 @@ use crate::harness::{Answer, Cairn, Set, Test, User, engines, sized};
 /// How often is in the name.
 pub fn tests() -> Vec<Test> {
     let (times, told) = if engines::set() == Set::Real { (10, "ten") } else { sized((10, "ten"), (100, "a_hundred")) };
-    let meanwhile: [Test; 4] = [
+    let meanwhile: [Test; 5] = [
         Test::new(
             "cascades::delete_during_restore_waits_for_the_restore",
             what_comes_back_is_back_before_it_goes_again,
@@ -28,6 +28,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("cascades::restore_checks_the_activity_of_a_product", activity_is_deleted_before_its_products_return)
             .long(),
         Test::new("cascades::item_with_an_unfinished_job_is_busy", what_is_half_done_is_busy).long(),
+        Test::new("cascades::relationships_of_a_deleted_item_go_before_its_children", its_relationships_go_first),
     ];
     let crash = Test::new(format!("cascades::cascade_killed_{told}_times_ends_the_same"), move || killed(times)).long();
     [crash].into_iter().chain(meanwhile).collect()
@@ -259,4 +260,22 @@ async fn what_is_half_done_is_busy() {
         assert!(!busy().await, "{change}");
     }
     assert!(kept(&cairn).await == live, "restored, it is not what it was");
+}
+
+async fn its_relationships_go_first() {
+    const ZONE: &str = "geozone::bcparks_1/1";
+    let (cairn, admin) = with_products().await;
+    let visitor = cairn.visitor();
+    let zone = json!({ "displayName": "Bedwell Lakes", "location": [-125.589, 49.498], "isVisible": true });
+    admin.post("/parks/geozones/bcparks_1", zone).await.is(201);
+    relate(&admin, ZONE, "activity::bcparks_1/dayuse::1").await.is(201);
+    assert_eq!(seen(&visitor, ZONE).await, ["dayuse::1"]);
+    let gone = admin.delete(&format!("{ACTIVITY}?cascade=true")).await.is(202);
+    worker(&cairn, Some((1, Moment::BeforeItIsSent))).await;
+    assert!(seen(&visitor, ZONE).await.is_empty());
+    assert_eq!(products(&admin).await, PRODUCTS);
+    done(&cairn, &admin, &gone).await;
+    assert_eq!(products(&admin).await, 0);
+    done(&cairn, &admin, &admin.post(&format!("{ACTIVITY}/restore"), json!({})).await.is(202)).await;
+    assert_eq!(seen(&visitor, ZONE).await, ["dayuse::1"]);
 }

@@ -1,11 +1,9 @@
 //! What the kinds of item have in common, with each of them, and work that finds its file gone: each function shows that
 //! it needs what it may do.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::AttributeValue;
-use bytes::Bytes;
-use futures::future::join;
 use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
@@ -13,10 +11,10 @@ use web::App;
 
 use super::cascades::{is_open, with_hub};
 use super::imports::{collection, ended, feature, import, point};
-use super::relationships::{relate, with_camps};
+use super::relationships::{relate, seen, with_camps};
 use super::shapes::ellipse;
-use crate::harness::relay::{Relay, Seen};
-use crate::harness::{Cairn, User, recorder, send_file};
+use crate::harness::lag::{Lag, Lagging};
+use crate::harness::{Cairn, Front, User, recorder, send_file};
 use crate::tests;
 
 tests! { every_kind:
@@ -167,7 +165,11 @@ async fn upload_waits_for_the_event_of_a_file_that_came_as_its_link_ended() {
 
 /// Who does what the platform's own workers leave.
 fn worker(cairn: &Cairn) -> App {
-    let engines = Engines::new(cairn.engines().config.clone(), cairn.clock.clone());
+    worker_with(cairn, cairn.engines().config.clone())
+}
+
+fn worker_with(cairn: &Cairn, config: Config) -> App {
+    let engines = Engines::new(config, cairn.clock.clone());
     ::parks::app(recorder::OF_THE_RUN.before(&engines)).metrics_to(|_| {})
 }
 
@@ -240,58 +242,57 @@ async fn restored_collection_relates_to_a_retyped_item() {
     admin.get("/parks/relationships/geozone::bcparks_1/1/facility::other/trail::1").await.is(200);
 }
 
-async fn restore_succeeds_while_the_index_lags() {
-    let cairn = Cairn::with_strathcona().await;
-    let admin = cairn.administrator().await;
-    admin.post(ZONES, item("Zone", json!({}))).await.is(201);
-    admin.post(FACILITIES, item("Camp", json!({ "facilityType": "campground" }))).await.is(201);
-    relate(&admin, "geozone::bcparks_1/1", "facility::bcparks_1/campground::1").await.is(201);
-    let zone = format!("{ZONES}/1");
-    admin.delete(&format!("{zone}?cascade=true")).await.is(204);
-    admin.post(&format!("{FACILITIES}/campground/1/retype"), json!({ "facilityType": "trail" })).await.is(200);
-    // An index that lags behind the table shows it no more under the one key, and not yet under the other.
-    let table = cairn.table();
-    let mut camp = table.get("facility::bcparks_1", "trail::1").await.unwrap();
-    table.delete("facility::bcparks_1", "trail::1").await;
-    let rev: u64 = camp["rev"].as_n().unwrap().parse().unwrap();
-    camp.insert("rev".to_owned(), AttributeValue::N((rev + 2).to_string()));
-    let config = cairn.engines().config.clone();
-    let relay = Relay::before(config.dynamodb.clone().unwrap()).await;
-    let config = Config { dynamodb: Some(relay.url.clone()), ..config };
-    let app = ::parks::app(Engines::new(config, cairn.clock.clone())).metrics_to(|_| {});
-    let token = cairn.token("ada", &["parks-admin"]).await;
-    let request = http::Request::post(format!("{zone}/restore")).header("authorization", format!("Bearer {token}"));
-    let request = request.header("content-type", "application/json").body(Bytes::from_static(b"{}")).unwrap();
-    let late = async {
-        // More often than who does not wait.
-        let (mut asked, deadline) = (0, Instant::now() + Duration::from_secs(20));
-        while asked < 6 {
-            assert!(Instant::now() < deadline, "nobody waits for the index");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            asked += relay.seen().iter().filter(|seen| is_query(seen)).count();
-        }
-        table.put(camp).await;
-    };
-    let (restored, ()) = join(app.handle(request), late).await;
-    assert_eq!(restored.status(), 200);
-    admin.get("/parks/relationships/geozone::bcparks_1/1/facility::bcparks_1/trail::1").await.is(200);
+/// Retypes some campgrounds, which the index of the other instance continues to show under their old keys.
+async fn retype_behind_index(admin: &User, late: &User, camps: RangeInclusive<usize>) {
+    for number in camps {
+        let camp = format!("{FACILITIES}/campground/{number}");
+        let by_id = format!("/parks/items/{}", admin.get(&camp).await.is(200).text("globalId"));
+        late.get(&by_id).await.is(200);
+        admin.post(&format!("{camp}/retype"), json!({ "facilityType": "trail" })).await.is(200);
+        late.get(&by_id).await.refused(404, "not-found");
+    }
 }
 
-fn is_query(seen: &Seen) -> bool {
-    seen.headers.get("x-amz-target").is_some_and(|target| target.as_bytes().ends_with(b".Query"))
+/// A second instance of parks, for which the index of global ids lags, and its configuration.
+async fn behind_index(cairn: Cairn) -> (Front, User, Lag, Config) {
+    let config = cairn.engines().config.clone();
+    let lag = Lag::before(config.dynamodb.clone().unwrap(), Lagging::Index("globalId")).await;
+    let token = cairn.token("ada", &["parks-admin"]).await;
+    let config = Config { dynamodb: Some(lag.url.clone()), ..config };
+    let front = Front::of(cairn, config.clone()).await;
+    let late = front.user("administrator", &token);
+    (front, late, lag, config)
+}
+
+async fn restore_succeeds_while_the_index_lags() {
+    let (cairn, admin, _) = with_camps(4).await;
+    let (zone, path) = ("geozone::bcparks_1/1", format!("{ZONES}/1"));
+    for number in 1..=4 {
+        relate(&admin, zone, &format!("facility::bcparks_1/campground::{number}")).await.is(201);
+    }
+    admin.delete(&format!("{path}?cascade=true")).await.is(204);
+    let (_front, late, lag, _) = behind_index(cairn).await;
+    retype_behind_index(&admin, &late, 1..=3).await;
+    assert!(lag.repeated() > 0, "the index does not lag");
+    late.post(&format!("{path}/restore"), json!({})).await.is(200);
+    assert_eq!(seen(&admin, zone).await, ["campground::4", "trail::1", "trail::2", "trail::3"]);
 }
 
 async fn job_restores_relationships_to_a_retyped_item() {
     let (cairn, admin, _) = with_hub(60).await;
-    let zone = "/parks/geozones/bcparks_1/1";
-    admin.delete(&format!("{zone}?cascade=true")).await.is(204);
-    admin.post(&format!("{FACILITIES}/campground/2/retype"), json!({ "facilityType": "trail" })).await.is(200);
-    cairn.engines().wind_down();
-    let begun = admin.post(&format!("{zone}/restore"), json!({})).await.is(202);
-    let (worker, deadline) = (worker(&cairn), Instant::now() + Duration::from_secs(60));
+    let (zone, path) = ("geozone::bcparks_1/1", format!("{ZONES}/1"));
+    admin.delete(&format!("{path}?cascade=true")).await.is(204);
+    let (front, late, _lag, config) = behind_index(cairn).await;
+    retype_behind_index(&admin, &late, 2..=4).await;
+    front.cairn.engines().wind_down();
+    let begun = admin.post(&format!("{path}/restore"), json!({})).await.is(202);
+    let (worker, deadline) = (worker_with(&front.cairn, config), Instant::now() + Duration::from_secs(60));
     while is_open(admin.get(begun.header("location")).await.is(200).text("status")) {
         worker.event("runJobs", "{}".into(), deadline).await.unwrap();
         assert!(Instant::now() < deadline, "it never ends");
     }
-    admin.get("/parks/relationships/geozone::bcparks_1/1/facility::bcparks_1/trail::2").await.is(200);
+    for number in 2..=4 {
+        admin.get(&format!("/parks/relationships/{zone}/facility::bcparks_1/trail::{number}")).await.is(200);
+    }
+    assert_eq!(seen(&admin, zone).await.len(), 60);
 }

@@ -189,6 +189,16 @@ async fn all_faults_of_a_create_are_returned_at_once() {
         json!({ "location": [1, 2], "isVisible": "yes", "searchTerms": ["", 3], "colour": "red", "maxMapZoom": 23 });
     let places = ["/displayName", "/isVisible", "/searchTerms/0", "/searchTerms/1", "/colour", "/maxMapZoom"];
     admin.post(LAKES, wrong).await.faulty(&places);
+    // Rules that the schema cannot state are checked whatever it finds.
+    let beyond = json!({
+        "displayName": " ", "location": [0, 0], "timezone": "Mars/Olympus", "externalId": "😀".repeat(101)
+    });
+    let places = ["/displayName", "/location", "/timezone", "/externalId"];
+    admin.post(LAKES, beyond.clone()).await.faulty(&places);
+    let made = admin.post(LAKES, lakes()).await.is(201);
+    admin.patch(made.header("location"), beyond).await.faulty(&places);
+    let collection = json!({ "collectionId": "a::b", "displayName": "A", "timezone": "Mars/Olympus" });
+    admin.post("/parks/collections", collection).await.faulty(&["/collectionId", "/timezone"]);
 }
 
 async fn patch_of_keys_and_shapes_is_refused() {

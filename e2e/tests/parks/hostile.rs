@@ -4,6 +4,7 @@ use bytes::Bytes;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::dates::{seed, with_product};
 use super::imports::{TRAILS, collection, feature, import, point};
 use crate::harness::Cairn;
 use crate::tests;
@@ -12,6 +13,7 @@ tests! { hostile:
     unknown_fields_are_refused_by_name,
     body_that_is_not_json_returns_400,
     deeply_nested_or_large_body_is_refused,
+    body_may_have_the_longest_texts_of_escaped_emoji,
     unsupported_content_type_returns_415,
     body_where_none_is_expected_is_refused,
     malicious_paths_return_404,
@@ -108,7 +110,7 @@ async fn deeply_nested_or_large_body_is_refused() {
         }
     }
     let huge = |bytes: usize| format!("{{\"displayName\":\"{}\"}}", "x".repeat(bytes));
-    send("/parks/collections", huge(64 * 1024)).await.refused(413, "too-large");
+    send("/parks/collections", huge(1024 * 1024)).await.refused(413, "too-large");
     send(ZONES, huge(4 * 1024 * 1024)).await.refused(413, "too-large");
     send(ZONES, huge(3 * 1024 * 1024)).await.faulty(&["/displayName"]);
     let wide = format!("{{{}}}", (0..5000).map(|number| format!("\"f{number}\":1")).collect::<Vec<_>>().join(","));
@@ -119,6 +121,40 @@ async fn deeply_nested_or_large_body_is_refused() {
     );
     let long = format!("{ZONES}?{}", "x".repeat(6000));
     admin.get(&long).await.is(400);
+}
+
+async fn body_may_have_the_longest_texts_of_escaped_emoji() {
+    let (_cairn, admin, _) = with_product().await;
+    let emoji = |count: usize| r"\ud83d\ude00".repeat(count);
+    let text = |name: &str, count: usize| format!("\"{name}\":\"{}\"", emoji(count));
+    let list =
+        |name: &str, count: usize, text: &str| format!("\"{name}\":[{}]", vec![format!("\"{text}\""); count].join(","));
+    let fields = [
+        text("displayName", 200),
+        text("description", 10_000),
+        text("adminNotes", 10_000),
+        list("searchTerms", 50, &emoji(100)),
+        list("imageUrls", 20, &format!("https://{}", emoji(2040))),
+    ];
+    let fields = fields.join(",");
+    let new = format!("{{\"collectionId\":\"long\",{fields}}}");
+    admin.call(Method::POST, "/parks/collections").bytes("application/json", new).await.is(201);
+    let patch = async |path: &str, fields: &str| {
+        let body = format!("{{{fields}}}");
+        admin.call(Method::PATCH, path).bytes("application/merge-patch+json", body).await.is(200)
+    };
+    for path in
+        ["/parks/collections/long", "/parks/activities/bcparks_1/dayuse/1", "/parks/products/bcparks_1/dayuse/1/1"]
+    {
+        let long = patch(path, &fields).await;
+        assert_eq!(long.text("description").chars().count(), 10_000, "{path}");
+    }
+    let dates = "/parks/products/bcparks_1/dayuse/1/1/dates";
+    admin.post(dates, seed("2026-01-01", "2026-01-02", "open")).await.is(200);
+    let fields = [text("displayName", 200), text("reason", 500), text("adminNotes", 10_000)].join(",");
+    patch(&format!("{dates}/2026-01-01"), &fields).await;
+    let changed = patch(&format!("{dates}?from=2026-01-01&to=2026-01-02"), &fields).await;
+    assert_eq!(changed["changed"], 1);
 }
 
 async fn unsupported_content_type_returns_415() {

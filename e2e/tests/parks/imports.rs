@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use table::{Config, Engines};
+use tokio::time::Instant;
 
 use super::shapes::{ellipse, rectangle};
+use crate::harness::lag::{Lag, Lagging};
 use crate::harness::{Answer, Cairn, User, send_file};
 use crate::tests;
 
@@ -17,7 +20,9 @@ tests! { imports:
     import_over_the_limits_is_refused,
     import_without_a_file_fails,
     jobs_are_listed_newest_first_until_they_expire,
+    jobs_are_listed_by_status,
     repeated_import_event_changes_nothing,
+    row_overwrites_an_update_that_a_replica_lacks,
 }
 
 const IMPORTS: &str = "/parks/imports";
@@ -46,7 +51,7 @@ pub async fn import_with(admin: &User, format: &str, more: Value, file: &str) ->
 const STALLED: Duration = Duration::from_secs(180);
 
 pub async fn ended(admin: &User, job: &str) -> Answer {
-    let (mut counts, mut since) = (Value::Null, tokio::time::Instant::now());
+    let (mut counts, mut since) = (Value::Null, Instant::now());
     loop {
         let read = admin.get(job).await.is(200);
         if !["queued", "running"].contains(&read.text("status")) {
@@ -54,7 +59,7 @@ pub async fn ended(admin: &User, job: &str) -> Answer {
         }
         assert_eq!(read.header("retry-after"), "1");
         if read["counts"] != counts {
-            (counts, since) = (read["counts"].clone(), tokio::time::Instant::now());
+            (counts, since) = (read["counts"].clone(), Instant::now());
         }
         assert!(since.elapsed() < STALLED, "it does not go on: {}", read.told());
         tokio::time::sleep(Duration::from_millis(25)).await;
@@ -287,6 +292,29 @@ async fn jobs_are_listed_newest_first_until_they_expire() {
     assert!(cairn.administrator().await.get("/parks/jobs").await.is(200).each("id").is_empty());
 }
 
+async fn jobs_are_listed_by_status() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let file = collection(&[feature("a", "A", &point(1.0, 1.0))]);
+    let done = [import(&admin, "geojson", &file).await, import(&admin, "geojson", &file).await];
+    let [first, second] = done.each_ref().map(|job| job.text("id"));
+    let new = json!({ "collectionId": "bcparks_1", "entity": "geozone", "format": "geojson", "bytes": 100 });
+    let waiting = admin.post(IMPORTS, new).await.is(201);
+    let listed = async |status: &str| {
+        let pages = admin.pages(&format!("/parks/jobs?status={status}"), 1).await;
+        let ids = pages.iter().flat_map(|page| page.each("id"));
+        ids.map(|id| id.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("open").await, [waiting.text("id")]);
+    assert_eq!(listed("ended").await, [second, first]);
+    admin.delete(waiting.header("location")).await.is(204);
+    assert!(listed("open").await.is_empty());
+    assert_eq!(listed("ended").await, [waiting.text("id"), second, first]);
+    admin.get("/parks/jobs?status=queued").await.faulty(&["status"]);
+    let cursor = admin.get("/parks/jobs?status=ended&limit=1").await.is(200).next().unwrap().to_owned();
+    admin.get(&format!("/parks/jobs?limit=1&cursor={cursor}")).await.refused(400, "bad-request");
+}
+
 async fn repeated_import_event_changes_nothing() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
@@ -310,4 +338,43 @@ async fn repeated_import_event_changes_nothing() {
     cairn.clock.advance(Duration::from_secs(2 * 24 * 3600));
     let admin = cairn.administrator().await;
     admin.get(&format!("/parks/jobs/{}", job.text("id"))).await.refused(404, "not-found");
+}
+
+/// A row that equals its item writes nothing, so no condition of a write would notice an old item.
+async fn row_overwrites_an_update_that_a_replica_lacks() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let file = collection(&[feature("a", "As in the file", &point(-125.0, 49.0))]);
+    import(&admin, "geojson", &file).await;
+    // The platform's own workers let go of what they take.
+    cairn.engines().wind_down();
+    let config = cairn.engines().config.clone();
+    let lag = Lag::before(config.dynamodb.clone().unwrap(), Lagging::Batches).await;
+    let config = Config { dynamodb: Some(lag.url.clone()), ..config };
+    let worker = ::parks::app(Engines::new(config, cairn.clock.clone())).metrics_to(|_| {});
+    let again = async || {
+        let new = json!({
+            "collectionId": "bcparks_1", "entity": "facility", "format": "geojson", "bytes": file.len()
+        });
+        let announced = admin.post(IMPORTS, new).await.is(201);
+        assert_eq!(send_file(&announced, &file).await, 200);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            worker.event("runJobs", "{}".into(), deadline).await.unwrap();
+            let job = admin.get(announced.header("location")).await.is(200);
+            if job["status"] == "succeeded" {
+                return job;
+            }
+            assert!(Instant::now() < deadline, "it does not end: {}", job.told());
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+    };
+    let trail = format!("{TRAILS}/trail/1");
+    let tag = admin.get(&trail).await.is(200).tag();
+    again().await;
+    assert_eq!(admin.get(&trail).await.is(200).tag(), tag);
+    admin.patch(&trail, json!({ "displayName": "Changed since" })).await.is(200);
+    let job = again().await;
+    assert_eq!(job["counts"], json!({ "total": 1, "done": 1, "failed": 0 }), "{}", job.told());
+    assert_eq!(admin.get(&trail).await.is(200)["displayName"], "As in the file");
 }

@@ -13,6 +13,7 @@ tests! { imports_shapes:
     refused_shape_is_left_out_on_request,
     refused_shape_is_repaired_on_request,
     shape_that_cannot_be_repaired_refuses_its_row,
+    shape_of_another_reference_system_gives_no_position,
 }
 
 /// A ring that crosses itself in [0.5, 50.5]: two triangles.
@@ -160,4 +161,24 @@ async fn shape_that_cannot_be_repaired_refuses_its_row() {
     let plain = faults(&import(&admin, "geojson", &layer).await).await;
     assert_eq!(told["faults"], plain["faults"]);
     assert_eq!(told["shapeCount"], 0);
+}
+
+async fn shape_of_another_reference_system_gives_no_position() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let foreign = json!({ "type": "name", "properties": { "name": "EPSG:3857" } });
+    // In metres these are places in the Gulf of Guinea.
+    let mut shape = rectangle(10.0, 20.0, 11.0, 21.0);
+    shape["crs"] = foreign.clone();
+    let mut whole = feature("whole", "Whole", &rectangle(10.0, 20.0, 11.0, 21.0));
+    whole["crs"] = foreign;
+    let layer = collection(&[feature("shape", "Shape", &shape), whole, feature("bow", "Bow", &bow())]);
+    for how in ["leaveOut", "repair", "refuse"] {
+        let job = import_with(&admin, "geojson", json!({ "invalidShapes": how }), &layer).await;
+        let told = faults(&job).await;
+        assert_eq!((&told["faults"][0]["feature"], &told["faults"][1]["feature"]), (&json!(1), &json!(2)), "{told}");
+        let pages = admin.pages(TRAILS, 100).await;
+        assert_eq!(pages[0].sks(), ["trail::1"], "{how}");
+    }
+    assert_eq!(admin.get(&format!("{TRAILS}/trail/1")).await.is(200)["displayName"], "Bow");
 }

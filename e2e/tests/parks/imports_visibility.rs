@@ -17,6 +17,7 @@ tests! { imports_visibility:
     imported_row_hides_and_shows_relationships,
     #[long] import_killed_while_hiding_leaves_no_visible_relationship,
     #[long] imported_row_hides_an_item_with_many_relationships,
+    #[long] imported_row_hides_an_item_with_96_relationships_without_another_job,
     import_skips_an_item_with_an_open_job,
 }
 
@@ -130,6 +131,15 @@ async fn imported_row_hides_an_item_with_many_relationships() {
         assert_eq!(told, (&json!(visible), format!("Hub {visible}").as_str()));
         assert_eq!(seen(&visitor, ZONE).await.len(), if visible { 120 } else { 0 });
     }
+}
+
+async fn imported_row_hides_an_item_with_96_relationships_without_another_job() {
+    let (_cairn, admin, visitor) = with_hub(96).await;
+    admin.patch("/parks/geozones/bcparks_1/1", json!({ "externalId": "hub" })).await.is(200);
+    let done = import_of(&admin, "geozone", "geojson", &hub(false)).await;
+    assert_eq!(done["counts"], json!({ "total": 1, "done": 1, "failed": 0 }), "{}", done.told());
+    assert_eq!(admin.get("/parks/jobs").await.is(200).each("kind"), ["import"]);
+    assert!(seen(&visitor, ZONE).await.is_empty());
 }
 
 async fn import_skips_an_item_with_an_open_job() {

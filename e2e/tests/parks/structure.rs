@@ -19,6 +19,7 @@ tests! { structure:
     item_with_too_many_relationships_keeps_its_type,
     activity_with_products_cannot_be_retyped,
     retyped_item_is_found_under_its_new_key,
+    restore_leaves_out_a_relationship_to_an_item_that_the_table_lost,
 }
 
 const ZONE: &str = "/parks/geozones/bcparks_1/1";
@@ -339,4 +340,17 @@ async fn retyped_item_is_found_under_its_new_key() {
     restore(&admin, ZONE).await;
     restore(&admin, "/parks/facilities/bcparks_1/trail/1").await;
     assert_eq!(seen(&visitor, ZONE_END).await, ["trail::1"]);
+}
+
+async fn restore_leaves_out_a_relationship_to_an_item_that_the_table_lost() {
+    let (cairn, admin, _) = with_camps(2).await;
+    for camp in [CAMP_END, "facility::bcparks_1/campground::2"] {
+        relate(&admin, ZONE_END, camp).await.is(201);
+    }
+    admin.delete(&format!("{ZONE}?cascade=true")).await.is(204);
+    cairn.table().delete("facility::bcparks_1", "campground::1").await;
+    restore(&admin, ZONE).await;
+    assert_eq!(seen(&admin, ZONE_END).await, ["campground::2"]);
+    let partitions = cairn.table().partitions().await;
+    assert!(!partitions.iter().any(|pk| pk.starts_with("detached::")), "{partitions:?}");
 }

@@ -120,7 +120,7 @@ async fn large_uploaded_boundary_round_trips() {
         positions.reverse();
         format!("[[{}]]", positions.join("],["))
     };
-    let shell = serrated([-125.5, 49.6], [0.4, 0.25], 130_000);
+    let shell = serrated([-125.5, 49.6], [0.4, 0.25], 220_000);
     let hole = reversed(ellipse([-125.5, 49.6], [0.2, 0.1], 3000, 13));
     let second = ellipse([-124.5, 49.6], [0.2, 0.1], 3000, 13);
     let last = ellipse([-123.5, 49.6], [0.1, 0.1], 3000, 13);
@@ -130,7 +130,7 @@ async fn large_uploaded_boundary_round_trips() {
     assert_eq!(upload["status"], "ready", "{}", upload.told());
     let boundary = format!("{zone}/geometry/boundary");
     let put = admin.put(&boundary, json!({ "uploadId": upload["uploadId"] })).await.is(200);
-    assert_eq!((&put["reference"]["parts"], &put["reference"]["positions"]), (&json!(3), &json!(139_004)));
+    assert_eq!((&put["reference"]["parts"], &put["reference"]["positions"]), (&json!(3), &json!(229_004)));
 
     visitor.search("near=-123.5,49.6&radius=1").await.are(&["Archipelago"]);
     visitor.search("near=-124.5,49.6&radius=1").await.are(&["Archipelago"]);

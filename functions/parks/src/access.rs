@@ -87,6 +87,9 @@ pub const ALL_RELATIONSHIPS: AccessPattern = AccessPattern::new(
 /// The relationships that were detached when an item was deleted.
 pub const DETACHED: AccessPattern = AccessPattern::new("detached", &[TABLE.get(), TABLE.query()]);
 
+/// The other item of a detached relationship by its key. If it was retyped since, by the keys of the other types.
+pub const OTHER_ITEM: AccessPattern = AccessPattern::new("otherItem", &[TABLE.get(), TABLE.batch_get()]);
+
 /// The live children of an item. The index has only summaries.
 pub const CHILDREN: AccessPattern =
     AccessPattern::new("children", &[TABLE.get(), TABLE.query_index("list"), TABLE.batch_get()]);

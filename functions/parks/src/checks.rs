@@ -12,19 +12,15 @@ const MAX_ALTITUDE: f64 = 100_000.0;
 /// All faults of an item.
 pub fn faults(item: &Item) -> Vec<Fault> {
     let mut faults = Vec::new();
-    let mut fault = |pointer: &str, detail: String| faults.push(Fault::pointer(pointer, detail));
-    if let Some(location) = &item.location {
-        if let Err(detail) = check_location(location) {
-            fault("/location", detail);
+    match &item.location {
+        Some(location) => faults.extend(location_fault(location)),
+        None if item.needs_location() => {
+            faults.push(Fault::pointer("/location", "is required: [longitude, latitude]"));
         }
-    } else if item.needs_location() {
-        fault("/location", "is required: [longitude, latitude]".to_owned());
+        None => {}
     }
-    if let Some(timezone) = &item.timezone
-        && jiff::tz::TimeZone::get(timezone).is_err()
-    {
-        fault("/timezone", "must be a name of the IANA time zone database, such as America/Vancouver".to_owned());
-    }
+    faults.extend(item.timezone.as_deref().and_then(timezone_fault));
+    let mut fault = |pointer: &str, detail: String| faults.push(Fault::pointer(pointer, detail));
     if let (Some(min), Some(max)) = (item.min_map_zoom, item.max_map_zoom)
         && min > max
     {
@@ -47,12 +43,29 @@ pub fn faults(item: &Item) -> Vec<Fault> {
             Some(_) => {}
         }
     }
-    if let Some(external_id) = &item.external_id
-        && Escaped::new(external_id).is_ok_and(|escaped| escaped.to_string().len() > 400)
-    {
-        fault("/externalId", "must have at most 400 bytes once escaped for its key".to_owned());
-    }
+    faults.extend(item.external_id.as_deref().and_then(external_id_fault));
     faults
+}
+
+/// The faults of those members of a body whose rules concern no other member.
+pub fn member_faults(location: Option<&[f64]>, timezone: Option<&str>, external_id: Option<&str>) -> Vec<Fault> {
+    let location = location.and_then(location_fault);
+    let (timezone, external_id) = (timezone.and_then(timezone_fault), external_id.and_then(external_id_fault));
+    [location, timezone, external_id].into_iter().flatten().collect()
+}
+
+fn location_fault(position: &[f64]) -> Option<Fault> {
+    check_location(position).err().map(|detail| Fault::pointer("/location", detail))
+}
+
+fn timezone_fault(timezone: &str) -> Option<Fault> {
+    let detail = "must be a name of the IANA time zone database, such as America/Vancouver";
+    jiff::tz::TimeZone::get(timezone).is_err().then(|| Fault::pointer("/timezone", detail))
+}
+
+fn external_id_fault(external_id: &str) -> Option<Fault> {
+    let is_too_long = Escaped::new(external_id).is_ok_and(|escaped| escaped.to_string().len() > 400);
+    is_too_long.then(|| Fault::pointer("/externalId", "must have at most 400 bytes once escaped for its key"))
 }
 
 /// Checks a position. `[0, 0]` is refused, because it usually means missing coordinates.

@@ -1,13 +1,18 @@
 //! The bodies that create and update items.
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type};
+use web::{Fault, Rules};
 
+use crate::checks::member_faults;
 use crate::days::Day;
 use crate::names::{ActivityType, FacilityType, ShapeName};
+
+/// The limit of a body of fields in bytes. Texts at their limits have 67 000 characters together, each of which is up to
+/// twelve bytes as an escape.
+pub const MAX_FIELDS_BODY: usize = 1024 * 1024;
 
 /// Declares a body with the fields of every kind of item and further ones.
 macro_rules! fields {
@@ -16,7 +21,8 @@ macro_rules! fields {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
         #[serde(rename_all = "camelCase")]
         pub struct $name {
-            #[schema(min_length = 1, max_length = 200, format = "readable")]
+            #[serde(default)]
+            #[schema(min_length = 1, max_length = 200, format = "readable", required = true)]
             pub display_name: String,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schema(max_length = 10000)]
@@ -96,6 +102,12 @@ macro_rules! new_place {
                 boundary.into_iter().chain(path).collect()
             }
         }
+
+        impl Rules for $name {
+            fn faults(&self) -> Vec<Fault> {
+                member_faults(self.location.as_deref(), self.timezone.as_deref(), self.external_id.as_deref())
+            }
+        }
     };
 }
 
@@ -146,7 +158,8 @@ fields! {
     /// A new collection.
     NewCollection {
         /// Part of the keys of everything in it. It never changes.
-        #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
+        #[serde(default)]
+        #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$", required = true)]
         pub collection_id: String,
     }
 }
@@ -218,7 +231,7 @@ product_fields! {
 }
 
 /// A body that creates an item.
-pub trait NewItem: Serialize + DeserializeOwned + ToSchema + Send + Sync + 'static {
+pub trait NewItem: Rules + Serialize + ToSchema + Send + Sync + 'static {
     /// Takes the GeoJSON documents out of the body.
     fn shapes(&mut self) -> Vec<(ShapeName, Value)> {
         Vec::new()
@@ -228,6 +241,18 @@ pub trait NewItem: Serialize + DeserializeOwned + ToSchema + Send + Sync + 'stat
 impl NewItem for NewCollection {}
 
 impl NewItem for NewProduct {}
+
+impl Rules for NewCollection {
+    fn faults(&self) -> Vec<Fault> {
+        member_faults(None, self.timezone.as_deref(), None)
+    }
+}
+
+impl Rules for NewProduct {
+    fn faults(&self) -> Vec<Fault> {
+        member_faults(None, self.timezone.as_deref(), None)
+    }
+}
 
 fn texts(max_items: usize, text: ObjectBuilder) -> Schema {
     ArrayBuilder::new()

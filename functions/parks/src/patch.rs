@@ -9,7 +9,9 @@ use serde_json::{Map, Value};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
 use utoipa::{PartialSchema, ToSchema};
-use web::integers;
+use web::{Fault, Rules, integers};
+
+use crate::checks::member_faults;
 
 /// A JSON merge patch (RFC 7396) of the fields `F`, checked against the schema of `F`.
 #[derive(Clone, Debug)]
@@ -36,6 +38,14 @@ impl<F> FieldsPatch<F> {
             }
         }
         serde_json::from_value(document)
+    }
+}
+
+impl<F> Rules for FieldsPatch<F> {
+    fn faults(&self) -> Vec<Fault> {
+        let location = self.fields.get("location").and_then(|location| Vec::<f64>::deserialize(location).ok());
+        let text = |name: &str| self.fields.get(name).and_then(Value::as_str);
+        member_faults(location.as_deref(), text("timezone"), text("externalId"))
     }
 }
 

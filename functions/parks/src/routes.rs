@@ -8,7 +8,7 @@ use crate::{dates, imports, jobs, relationships, search, uploads};
 
 pub fn all() -> Vec<Route> {
     vec![
-        list::route::<Collection>("listCollections", "List the collections by name"),
+        list::route::<Collection>("listCollections", "List the collections by id"),
         create_collection::route(),
         get::route::<Collection>("getCollection", "Get a collection"),
         update::route::<Collection>("updateCollection", "Update the fields that the merge patch names"),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -15,17 +14,13 @@ use super::relationships::{Relationships, detached};
 use super::{CONCURRENCY, MAX_ACTIONS, TransactionBuilder};
 use crate::audit::Audit;
 use crate::item::Item;
-use crate::items::{LoadedItem, by_global_id, check_live};
-use crate::keys::{ItemRef, Partition};
+use crate::items::{LoadedItem, check_live};
+use crate::keys::{ItemKey, ItemRef, Partition};
 use crate::relationships::{RelatedItem, Relationship};
 use crate::schema::PARKS;
 use crate::{access, dependents};
 
-/// The remaining queries of the index of global ids, for all relationships of a restoration together. An item that the
-/// index does not list by then counts as deleted from the table.
-#[derive(Debug)]
-pub struct RetryBudget(AtomicU32);
-
+/// The pause before a related item is looked for again.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The detached relationships of an item to restore.
@@ -60,15 +55,14 @@ pub async fn restore_with_children(
     }
     let restored: BTreeMap<Key, &Item> =
         cascaded.iter().map(|(_, after)| (after.key(), after)).chain([(after.key(), &after)]).collect();
-    let budget = RetryBudget::default();
     let items = restored.values().filter_map(|item| Some((item.reference()?, (*item).clone())));
     let with_relationships = |(reference, item): (ItemRef, Item)| {
-        let (restored, budget) = (&restored, &budget);
+        let restored = &restored;
         async move {
             let mut detached = detached(access, &reference).await?;
             // More are too many in any case.
             detached.listed.truncate(MAX_ACTIONS);
-            let detached = load_others(access, &reference, detached, restored, budget).await?;
+            let detached = load_others(access, &reference, detached, restored).await?;
             Ok::<_, Error>((reference, item, detached))
         }
     };
@@ -142,10 +136,9 @@ pub async fn load_others(
     item: &ItemRef,
     Relationships { counter, listed }: Relationships,
     restored: &BTreeMap<Key, &Item>,
-    budget: &RetryBudget,
 ) -> Result<DetachedRelationships, Error> {
     let with_other = |relationship: Relationship| async move {
-        let other = present(access, relationship.other(item), restored, budget).await?;
+        let other = present(access, relationship.other(item), restored).await?;
         Ok::<_, Error>((relationship, other))
     };
     let relationships = stream::iter(listed).map(with_other).buffered(CONCURRENCY).try_collect().await?;
@@ -154,7 +147,7 @@ pub async fn load_others(
 
 /// Adds the actions that restore the relationships of an item, with the assertion that they are all. A relationship whose
 /// other item is live, or restored by the same transaction, is attached. One whose other item is deleted is detached from
-/// that item instead. One whose other item does not exist any more is deleted.
+/// that item instead. One whose other item was deleted from the table, which no request does, is deleted.
 pub fn restore_relationships(
     reference: &ItemRef,
     item: &Item,
@@ -187,46 +180,45 @@ pub fn restore_relationships(
     Ok(())
 }
 
-/// The present state of a related item: by its key or, if it was retyped since, by its global id.
+/// The present state of a related item, which may have been retyped since. None if the table does not have it.
 async fn present(
     access: &Access,
     related: &RelatedItem,
     restored: &BTreeMap<Key, &Item>,
-    budget: &RetryBudget,
 ) -> Result<Option<Item>, Error> {
     if let Some(item) = restored.get(&related.item.key()) {
         return Ok(Some((*item).clone()));
     }
-    let parks = access.table(&access::BY_GLOBAL_ID, &PARKS);
-    let load = async |key: Key| {
-        let item = parks.get_consistent(key).await?.map(|stored| stored.read::<Item>()).transpose()?;
-        let is_same = |item: &Item| related.global_id.is_none() || item.global_id == related.global_id;
-        Ok::<_, Error>(item.filter(is_same))
-    };
-    let found = load(related.item.key()).await?;
-    let (None, Some(global_id)) = (&found, &related.global_id) else { return Ok(found) };
-    loop {
-        if let Some(key) = by_global_id(access, &access::BY_GLOBAL_ID, global_id).await?
-            && let Some(item) = load(key).await?
-        {
+    let mut found = find(access, related).await?;
+    if found.is_none() {
+        // The keys are not read at one moment, so an item that moves from one to another meanwhile may be missed.
+        sleep(PAUSE).await;
+        found = find(access, related).await?;
+    }
+    if found.is_none() {
+        tracing::warn!(item.key = %related.item, "a relationship was not restored, since its other item does not exist");
+    }
+    Ok(found.map(|item| restored.get(&item.key()).map_or(item, |restored| (*restored).clone())))
+}
+
+/// Looks for a related item under its key, then under those of the other types. The table decides, and not the index of
+/// global ids, which lags behind it.
+async fn find(access: &Access, related: &RelatedItem) -> Result<Option<Item>, Error> {
+    let parks = access.table(&access::OTHER_ITEM, &PARKS);
+    let is_same = |item: &Item| related.global_id.is_none() || item.global_id == related.global_id;
+    let key = related.item.key();
+    let found = parks.get_consistent(key.clone()).await?.map(|stored| stored.read::<Item>()).transpose()?;
+    let found = found.filter(is_same);
+    if found.is_some() || related.global_id.is_none() {
+        return Ok(found);
+    }
+    let others = ItemKey::parse(&key).into_iter().flat_map(|key| key.of_other_types());
+    let others: Vec<Key> = others.map(|other| other.key()).collect();
+    for stored in parks.batch_get_consistent(&others).await?.into_iter().flatten() {
+        let item: Item = stored.read()?;
+        if is_same(&item) {
             return Ok(Some(item));
         }
-        if !budget.take() {
-            return Ok(None);
-        }
-        sleep(PAUSE).await;
     }
-}
-
-impl RetryBudget {
-    /// Takes one query from the budget. Returns whether there was one.
-    fn take(&self) -> bool {
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
-    }
-}
-
-impl Default for RetryBudget {
-    fn default() -> Self {
-        Self(AtomicU32::new(20))
-    }
+    Ok(None)
 }

@@ -6,10 +6,6 @@ use super::{MAX_ACTIONS, TransactionBuilder, counters, relationships};
 use crate::access;
 use crate::keys::ItemRef;
 
-/// The limit of actions other than those of the relationships: the update of the item and the guards of its external
-/// ids; or, for a row of an import, those of its shapes, the job and its due row.
-const OTHER_ACTIONS: usize = 5;
-
 /// The updates of an item's relationships when it is shown or hidden.
 #[derive(Debug)]
 pub enum Visibility {
@@ -19,21 +15,28 @@ pub enum Visibility {
     TooMany(u64),
 }
 
-pub async fn set_visibility(access: &Access, item: &ItemRef, shown: bool) -> Result<Visibility, Error> {
+/// Shows or hides the relationships of an item. `other_actions` is the number of actions that the transaction has besides.
+pub async fn set_visibility(
+    access: &Access,
+    item: &ItemRef,
+    shown: bool,
+    other_actions: usize,
+) -> Result<Visibility, Error> {
+    // Each relationship takes an action, and their counter one more.
+    let max = MAX_ACTIONS.saturating_sub(other_actions + 1);
     let counter = counters::load(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(item)).await?;
-    if counter.count + OTHER_ACTIONS > MAX_ACTIONS {
+    if counter.count > max {
         return Ok(Visibility::TooMany(counter.count as u64));
     }
     let relationships = relationships(access, item).await?;
+    if relationships.listed.len() > max {
+        return Ok(Visibility::TooMany(relationships.listed.len() as u64));
+    }
     let mut transaction = TransactionBuilder::default();
     for relationship in &relationships.listed {
         transaction.note_relationship(relationship.pair());
         transaction.push(relationship.show(item, shown));
     }
     transaction.assert_count(relationships.counter);
-    Ok(if transaction.size() + OTHER_ACTIONS > MAX_ACTIONS {
-        Visibility::TooMany(transaction.size() as u64)
-    } else {
-        Visibility::Transaction(transaction)
-    })
+    Ok(Visibility::Transaction(transaction))
 }

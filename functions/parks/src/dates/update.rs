@@ -7,6 +7,7 @@ use super::product::LoadedProduct;
 use super::{DatePath, LoadedDate, ONE, ProductDateFields, ProductDateView, SAMPLE, write_one};
 use crate::access::{DATE, ITEM, UPDATE_DATE};
 use crate::entity::{ItemPath, Product};
+use crate::fields::MAX_FIELDS_BODY;
 use crate::patch::FieldsPatch;
 use crate::schema::PARKS;
 use crate::view::{ADMINISTRATORS, View};
@@ -15,6 +16,7 @@ pub fn route() -> Route {
     Route::patch("updateProductDate", ONE, ADMINISTRATORS, update)
         .summary("Update the fields of a date that the merge patch names")
         .patterns(&[&ITEM, &DATE, &UPDATE_DATE])
+        .body_limit(MAX_FIELDS_BODY)
         .problems(&[problem::NOT_FOUND, problem::CONFLICT])
         .sample(Sample::new(SAMPLE).body(r#"{"status":"closed","reason":"wildfire"}"#))
 }

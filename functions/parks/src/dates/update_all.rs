@@ -8,6 +8,7 @@ use super::batch::{BATCH_TIMEOUT, DaysQuery, Edit, at_parameter, days, edit_all}
 use super::{ALL, ProductDateFields};
 use crate::access::{DATES, ITEM, UPDATE_DATES};
 use crate::entity::{ItemPath, Product};
+use crate::fields::MAX_FIELDS_BODY;
 use crate::patch::FieldsPatch;
 use crate::view::{ADMINISTRATORS, Cached, View};
 
@@ -22,6 +23,7 @@ pub fn route() -> Route {
         .summary("Update all existing dates among some days by one merge patch")
         .timeout(BATCH_TIMEOUT)
         .patterns(&[&ITEM, &DATES, &UPDATE_DATES])
+        .body_limit(MAX_FIELDS_BODY)
         .problems(&[problem::NOT_FOUND, problem::UNPROCESSABLE, problem::CONFLICT])
         .sample(
             Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates?from=2025-12-25&to=2025-12-25")

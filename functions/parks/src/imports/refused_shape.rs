@@ -26,7 +26,7 @@ pub struct RefusedShape {
 #[derive(Debug)]
 pub enum Substitute {
     Repaired(Shape),
-    /// The first valid position of the shape, if it has one.
+    /// The first valid position of the shape, if it has one. None if its positions are those of another reference system.
     Position(Option<Position>),
 }
 
@@ -40,7 +40,8 @@ pub fn substitute(
     let substitute = match how {
         InvalidShapes::Refuse => None,
         InvalidShapes::LeaveOut => {
-            let position = geometry::first_position(feature, &Limits::UPLOAD);
+            let is_wgs84 = !refused.faults.iter().any(|fault| fault.pointer.ends_with("/crs"));
+            let position = if is_wgs84 { geometry::first_position(feature, &Limits::UPLOAD) } else { None };
             Some((Outcome::LeftOut, Substitute::Position(position)))
         }
         InvalidShapes::Repair => geometry::repair(feature, kind, &Limits::UPLOAD)

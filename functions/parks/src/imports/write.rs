@@ -114,7 +114,8 @@ pub async fn update_or_create(
     Ok(Written { actions, faults, failed, next })
 }
 
-/// The items with the rows' external ids. If one has changed since, the transaction fails and the batch is repeated.
+/// The items with the rows' external ids. If one has changed since, the transaction fails and the batch is repeated. An
+/// item that equals its row is in no transaction, so the reads are consistent.
 async fn holders(
     access: &Access,
     reading: &RowParser,
@@ -128,24 +129,14 @@ async fn holders(
         Ok(ExternalIdKey { entity, collection, external_id }.key())
     };
     let guards: Result<Vec<Key>, Problem> = parsed.iter().map(guard).collect();
-    let guards = parks.batch_get(&guards?).await?;
+    let guards = parks.batch_get_consistent(&guards?).await?;
     let held: Result<Vec<Option<Key>>, table::Error> =
         guards.iter().map(|guard| guard.as_ref().map(|guard| Ok(guard.read::<Guard>()?.item)).transpose()).collect();
     let held = held?;
     let keys: Vec<Key> = held.iter().flatten().cloned().collect();
-    let mut items = parks.batch_get(&keys).await?.into_iter();
-    let mut holders = Vec::new();
-    for key in held {
-        holders.push(match key {
-            None => None,
-            Some(key) => match items.next().flatten() {
-                Some(item) => Some(item),
-                // The guard was visible before its item, although both were written together.
-                None => parks.get_consistent(key).await?,
-            },
-        });
-    }
-    Ok(holders)
+    let mut items = parks.batch_get_consistent(&keys).await?.into_iter();
+    // An item that was retyped between the two reads is not found. To create another fails, since its guard exists.
+    Ok(held.iter().map(|key| key.as_ref().and_then(|_| items.next().flatten())).collect())
 }
 
 fn create(
@@ -212,7 +203,7 @@ async fn update(
     }
     let turned = item.visible() != before.visible();
     let cascade = match item.reference().filter(|_| turned) {
-        Some(reference) => cascade(access, &reference, &mut item).await?,
+        Some(reference) => cascade(access, &reference, &mut item, shape.is_some()).await?,
         None => TransactionBuilder::default(),
     };
     Ok(Ok(Outcome { item, before: Some((stored, before)), shape, cascade }))
@@ -220,8 +211,15 @@ async fn update(
 
 /// The updates of the relationships of an item that is shown or hidden. If they are too many for one transaction, the
 /// actions that create a job for them.
-async fn cascade(access: &Access, reference: &ItemRef, item: &mut Item) -> Result<TransactionBuilder, Problem> {
-    match cascade::set_visibility(access, reference, item.visible()).await? {
+async fn cascade(
+    access: &Access,
+    reference: &ItemRef,
+    item: &mut Item,
+    has_shape: bool,
+) -> Result<TransactionBuilder, Problem> {
+    // The item, the job and its due row; and the uses of its shapes before and after.
+    let other_actions = if has_shape { 5 } else { 3 };
+    match cascade::set_visibility(access, reference, item.visible(), other_actions).await? {
         Visibility::Transaction(transaction) => Ok(transaction),
         Visibility::TooMany(count) => {
             let mut transaction = TransactionBuilder::default();

@@ -20,6 +20,7 @@ pub fn route<E: Entity>(name: &'static str, summary: &'static str) -> Route {
     let route = Route::post(name, E::LIST, ADMINISTRATORS, create::<E>)
         .summary(summary)
         .body_limit(MAX_BODY)
+        .rules::<E::New>()
         .problems(&[problem::NOT_FOUND, problem::TAKEN, problem::CONFLICT])
         .sample(E::SAMPLES.create);
     if E::KIND.is_on_map() {

@@ -8,7 +8,7 @@ use crate::access::CREATE_COLLECTION;
 use crate::audit::Audit;
 use crate::checks;
 use crate::entity::{Collection, Entity};
-use crate::fields::NewCollection;
+use crate::fields::{MAX_FIELDS_BODY, NewCollection};
 use crate::keys::{CollectionKey, ItemKey};
 use crate::names::CollectionId;
 use crate::schema::PARKS;
@@ -18,6 +18,8 @@ pub fn route() -> Route {
     Route::post("createCollection", Collection::LIST, ADMINISTRATORS, create)
         .summary("Create a collection, whose id never changes")
         .patterns(&[&CREATE_COLLECTION])
+        .body_limit(MAX_FIELDS_BODY)
+        .rules::<NewCollection>()
         .problems(&[problem::EXISTS, problem::CONFLICT])
         .sample(Collection::SAMPLES.create)
 }

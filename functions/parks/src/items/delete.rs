@@ -5,7 +5,7 @@ use serde::Deserialize;
 use table::Action;
 use utoipa::ToSchema;
 use web::route::MAX_TIMEOUT;
-use web::{Accepted, Context, Either, IfMatch, NoContent, Path, Problem, Query, Route, problem};
+use web::{Context, Either, IfMatch, NoContent, Path, Problem, Query, Route, problem};
 
 use super::LoadedItem;
 use crate::access::{ALL_RELATIONSHIPS, CHILDREN, DELETE_OR_RESTORE, ITEM, LEASE};
@@ -13,14 +13,17 @@ use crate::audit::Audit;
 use crate::cascade::{self, BUSY, deleted};
 use crate::dependents::{self, Dependents};
 use crate::entity::{Entity, ItemPath};
+use crate::item::Item;
 use crate::jobs::JobKind;
-use crate::jobs::view::{JobView, finish};
-use crate::view::ADMINISTRATORS;
+use crate::jobs::view::{DoneOrAccepted, finish, resume};
+use crate::keys::ItemKey;
+use crate::view::{ADMINISTRATORS, View};
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DeleteQuery {
     /// Deletes its children and relationships, too; a restore brings them back. After a response of 204 visitors see none
-    /// of them. After 202 the item itself is deleted, and a job deletes its children, the deepest first.
+    /// of them. After 202 the item itself is deleted, and a job deletes its relationships and its children, the deepest
+    /// first. The same request again works on that job.
     #[serde(default)]
     cascade: bool,
 }
@@ -43,9 +46,14 @@ async fn delete<E: Entity>(
     Path(path): Path<ItemPath<E>>,
     Query(query): Query<DeleteQuery>,
     tag: IfMatch,
-) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
+) -> Result<DoneOrAccepted, Problem> {
     cx.retry_stale(&tag, || async {
-        let loaded = LoadedItem::load_live(&cx, path.key()).await?;
+        let loaded = LoadedItem::load(&cx, &ITEM, path.key(), View::Administrator).await?;
+        if loaded.item.deleted() {
+            let key: ItemKey = path.key.clone().into();
+            let job = job_of(&loaded.item).ok_or_else(Problem::not_found)?;
+            return resume(&cx, key.collection(), job).await;
+        }
         if loaded.item.busy() {
             return Err(
                 BUSY.because("A job is still restoring, showing or hiding the item. Try again when it has ended.")
@@ -55,6 +63,11 @@ async fn delete<E: Entity>(
         if query.cascade { cascade(&cx, loaded).await } else { delete_alone(&cx, &loaded).await.map(Either::First) }
     })
     .await
+}
+
+/// The job that still deletes the relationships and the children of a deleted item, if there is one.
+fn job_of(item: &Item) -> Option<JobId> {
+    item.deletion.as_ref().filter(|_| item.busy())?.parse().ok()
 }
 
 /// Deletes an item that has no dependents.
@@ -73,7 +86,7 @@ async fn delete_alone(cx: &Context, loaded: &LoadedItem) -> Result<NoContent, Pr
 }
 
 /// Deletes an item with its children and relationships; by a job if they are too much for one transaction.
-async fn cascade(cx: &Context, loaded: LoadedItem) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
+async fn cascade(cx: &Context, loaded: LoadedItem) -> Result<DoneOrAccepted, Problem> {
     let (access, audit) = (cx.access(), Audit::now(cx));
     let id = JobId::new();
     let mut after = deleted(&loaded.item, &audit);

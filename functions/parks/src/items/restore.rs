@@ -4,7 +4,7 @@ use jobs::JobId;
 use web::{Accepted, Context, Either, Kind as ProblemKind, Path, Problem, Route, Tagged, problem};
 
 use super::LoadedItem;
-use crate::access::{BY_GLOBAL_ID, CASCADED, DELETE_OR_RESTORE, DETACHED, ITEM};
+use crate::access::{CASCADED, DELETE_OR_RESTORE, DETACHED, ITEM, OTHER_ITEM};
 use crate::audit::Audit;
 use crate::cascade::{self, BUSY};
 use crate::entity::{Entity, ItemPath};
@@ -22,9 +22,9 @@ pub fn route<E: Entity>(name: &'static str, summary: &'static str) -> Route {
         .summary(summary)
         .sample(E::SAMPLES.restore);
     let route = if E::KIND.has_children() {
-        route.patterns(&[&ITEM, &DELETE_OR_RESTORE, &CASCADED, &DETACHED, &BY_GLOBAL_ID])
+        route.patterns(&[&ITEM, &DELETE_OR_RESTORE, &CASCADED, &DETACHED, &OTHER_ITEM])
     } else {
-        route.patterns(&[&ITEM, &DELETE_OR_RESTORE, &DETACHED, &BY_GLOBAL_ID])
+        route.patterns(&[&ITEM, &DELETE_OR_RESTORE, &DETACHED, &OTHER_ITEM])
     };
     if E::KIND == Kind::Collection {
         route.problems(&[problem::NOT_FOUND, NOT_DELETED, BUSY, problem::CONFLICT])

@@ -8,6 +8,7 @@ use crate::audit::Audit;
 use crate::cascade::{self, BUSY, Visibility};
 use crate::dates::{self, DATES_OUTSIDE};
 use crate::entity::{Entity, ItemPath};
+use crate::fields::MAX_FIELDS_BODY;
 use crate::jobs::view::{JobView, accepted};
 use crate::names::{Kind, ShapeName};
 use crate::patch::FieldsPatch;
@@ -15,7 +16,11 @@ use crate::view::{ADMINISTRATORS, ItemView};
 use crate::{checks, external_id};
 
 pub fn route<E: Entity>(name: &'static str, summary: &'static str) -> Route {
-    let route = Route::patch(name, E::ITEM, ADMINISTRATORS, update::<E>).summary(summary).sample(E::SAMPLES.update);
+    let route = Route::patch(name, E::ITEM, ADMINISTRATORS, update::<E>)
+        .summary(summary)
+        .body_limit(MAX_FIELDS_BODY)
+        .rules::<FieldsPatch<E::Fields>>()
+        .sample(E::SAMPLES.update);
     let route = match E::KIND {
         Kind::Collection => {
             route.patterns(&[&ITEM, &UPDATE_COLLECTION]).problems(&[problem::NOT_FOUND, problem::CONFLICT])
@@ -59,11 +64,17 @@ async fn update<E: Entity>(
         after.set_updated(&audit);
         dates::check_range(&cx, &before.item, &after).await?;
 
+        let (release, hold) = if before.item.external_id == after.external_id {
+            (None, None)
+        } else {
+            (external_id::release(&before.item), external_id::hold(&after)?)
+        };
+        let own_actions = 1 + usize::from(release.is_some()) + usize::from(hold.is_some());
         let (mut cascaded, mut job) = (Vec::new(), None);
         if before.item.visible() != after.visible()
             && let Some(item) = after.reference()
         {
-            match cascade::set_visibility(cx.access(), &item, after.visible()).await? {
+            match cascade::set_visibility(cx.access(), &item, after.visible(), own_actions).await? {
                 Visibility::Transaction(transaction) => cascaded = transaction.into_actions(),
                 Visibility::TooMany(count) => {
                     let new = cascade::job::set_visibility(cx.access(), &mut after, count)?;
@@ -74,11 +85,7 @@ async fn update<E: Entity>(
         }
         let mut actions = vec![before.update_to(&after)?];
         actions.extend(cascaded);
-        let mut hold = None;
-        if before.item.external_id != after.external_id {
-            actions.extend(external_id::release(&before.item));
-            hold = external_id::hold(&after)?;
-        }
+        actions.extend(release);
         let hold_index = actions.len();
         actions.extend(hold);
         match cx.access().transact(E::UPDATE, &actions).await {

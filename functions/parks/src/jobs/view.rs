@@ -3,10 +3,11 @@
 use jobs::JobId;
 use serde::Serialize;
 use utoipa::ToSchema;
-use web::{Accepted, Context, Either, NoContent};
+use web::{Accepted, Context, Either, NoContent, Problem};
 
 use super::{Job, JobKind, Lease, ParksJobs, href};
 use crate::imports;
+use crate::names::CollectionId;
 use crate::view::View;
 
 /// What a job works on.
@@ -34,9 +35,20 @@ pub fn accepted(id: JobId, job: Job) -> Accepted<JobView> {
     Accepted::new(href(id), &view(id, job)).map(|answer| View::Administrator.cached(answer).retry_after(1))
 }
 
-/// Works on a job for as long as the request may last. 204 if it has succeeded by then, otherwise 202.
-pub async fn finish(cx: &Context, lease: Lease) -> Either<NoContent, Accepted<JobView>> {
+/// 204 if the work is done, otherwise 202 with its job.
+pub type DoneOrAccepted = Either<NoContent, Accepted<JobView>>;
+
+/// Works on a job for as long as the request may last.
+pub async fn finish(cx: &Context, lease: Lease) -> DoneOrAccepted {
     let id = lease.id;
-    let job = jobs::work(cx, lease).await;
+    done_or_accepted(id, jobs::work(cx, lease).await)
+}
+
+/// [`finish`] for a repeated request, whose job exists.
+pub async fn resume(cx: &Context, collection: &CollectionId, id: JobId) -> Result<DoneOrAccepted, Problem> {
+    Ok(done_or_accepted(id, jobs::work_again::<ParksJobs>(cx, collection, id).await?))
+}
+
+fn done_or_accepted(id: JobId, job: Job) -> DoneOrAccepted {
     if job.status == jobs::Status::Succeeded { Either::First(NoContent) } else { Either::Second(accepted(id, job)) }
 }

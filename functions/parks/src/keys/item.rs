@@ -3,7 +3,7 @@
 use table::{EntityKey, Key};
 
 use super::{ActivityKey, CollectionKey, FacilityKey, GeozoneKey, Partition, ProductKey};
-use crate::names::{CollectionId, Kind};
+use crate::names::{ActivityType, CollectionId, FacilityType, Kind};
 
 /// The key of an item of any kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -91,6 +91,23 @@ impl ItemKey {
         }
     }
 
+    /// The keys that the item has if its type is another one, one for each: a retyped item keeps its collection and its
+    /// number. Empty for a kind whose key never changes.
+    pub fn of_other_types(&self) -> Vec<Self> {
+        match self {
+            Self::Facility(key) => {
+                let others = FacilityType::ALL.iter().filter(|other| **other != key.facility_type);
+                others.map(|other| Self::Facility(FacilityKey { facility_type: *other, ..key.clone() })).collect()
+            }
+            Self::Activity(key) => {
+                let others = ActivityType::ALL.iter().filter(|other| **other != key.activity_type);
+                others.map(|other| Self::Activity(ActivityKey { activity_type: *other, ..key.clone() })).collect()
+            }
+            // An activity that has had a product keeps its type.
+            Self::Collection(_) | Self::Geozone(_) | Self::Product(_) => Vec::new(),
+        }
+    }
+
     /// The path of the item.
     pub fn href(&self) -> String {
         match self {
@@ -172,6 +189,19 @@ mod tests {
         }
         for (pk, sk) in [("geozone::a", "01"), ("facility::a", "camp::1"), ("product::a", "1"), ("rel::a", "1")] {
             assert_eq!(ItemKey::parse(&Key::new(pk, sk)), None, "{pk} {sk}");
+        }
+    }
+
+    #[test]
+    fn key_of_another_type_keeps_collection_and_number() {
+        let others = parsed("facility::bcparks_1", "campground::10").of_other_types();
+        assert_eq!(others.len(), FacilityType::ALL.len() - 1);
+        assert!(others.contains(&parsed("facility::bcparks_1", "trail::10")));
+        let others = parsed("activity::bcparks_1", "dayuse::1").of_other_types();
+        assert_eq!(others.len(), ActivityType::ALL.len() - 1);
+        assert!(others.contains(&parsed("activity::bcparks_1", "hiking::1")));
+        for (pk, sk) in [("collection", "a"), ("geozone::a", "1"), ("product::a::dayuse::1", "1")] {
+            assert_eq!(parsed(pk, sk).of_other_types(), []);
         }
     }
 

@@ -1,5 +1,5 @@
-//! Deletes the children and relationships of an item that is deleted already. Children without children of their own come
-//! first.
+//! Deletes the relationships and children of an item that is deleted already. Its own relationships come first, since
+//! visitors see them until then, then the children that have no children of their own.
 
 use std::pin::pin;
 
@@ -54,6 +54,13 @@ impl Worker<ParksJobs> for Deletion {
 /// The transaction of a batch, and the number of items that it deletes.
 async fn batch(access: &Access, root: &Item, lease: &Lease) -> Result<(TransactionBuilder, i64), Problem> {
     let (mut transaction, mut cascaded) = (TransactionBuilder::default(), 0);
+    if let Some(item) = root.reference() {
+        let related = relationships_up_to(access, &item, max_detached(access)).await?;
+        if !related.listed.is_empty() {
+            detach_some(&item, related, &mut transaction)?;
+            return Ok((transaction, cascaded));
+        }
+    }
     let with_relationships = |(loaded, children): Leaf| async move {
         let Some(item) = loaded.item.reference() else { return Ok(None) };
         let related = relationships_up_to(access, &item, max_detached(access)).await?;
@@ -84,14 +91,6 @@ async fn batch(access: &Access, root: &Item, lease: &Lease) -> Result<(Transacti
             transaction.assert_count(counter);
         }
         cascaded += 1;
-    }
-    if transaction.size() == 0
-        && let Some(item) = root.reference()
-    {
-        let related = relationships_up_to(access, &item, max_detached(access)).await?;
-        if !related.listed.is_empty() {
-            detach_some(&item, related, &mut transaction)?;
-        }
     }
     Ok((transaction, cascaded))
 }

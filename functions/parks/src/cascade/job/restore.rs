@@ -11,7 +11,7 @@ use web::Problem;
 
 use super::super::delete::load_all;
 use super::super::relationships::{Relationships, detached};
-use super::super::restore::{RetryBudget, load_others, restore_relationships, restored};
+use super::super::restore::{load_others, restore_relationships, restored};
 use super::super::{CONCURRENCY, TransactionBuilder, counters};
 use super::{Checkpoint, LAG, PAGE, add_cascaded, load, max_actions};
 use crate::access;
@@ -80,7 +80,7 @@ async fn finish(access: &Access, lease: &Lease, mut checkpoint: Checkpoint, key:
         more = detached.listed.len() > limit;
         detached.listed.truncate(limit);
         let restored = BTreeMap::new();
-        let detached = load_others(access, &reference, detached, &restored, &RetryBudget::default()).await?;
+        let detached = load_others(access, &reference, detached, &restored).await?;
         restore_relationships(&reference, item, detached, &restored, &mut transaction)?;
         if more || *key == checkpoint.root {
             transaction.check_visibility(item);
@@ -103,11 +103,9 @@ async fn batch(
 ) -> Result<(TransactionBuilder, u64), Problem> {
     let picked = pick(access, lease, checkpoint, ready).await?;
     let restored: BTreeMap<Key, &Item> = picked.iter().map(|item| (item.after.key(), &item.after)).collect();
-    let budget = RetryBudget::default();
     let with_others = |item: &RestoredItem| {
-        let (reference, detached) = (item.reference.clone(), item.detached.clone());
-        let (restored, budget) = (&restored, &budget);
-        async move { load_others(access, &reference, detached, restored, budget).await }
+        let (reference, detached, restored) = (item.reference.clone(), item.detached.clone(), &restored);
+        async move { load_others(access, &reference, detached, restored).await }
     };
     let detached: Vec<_> =
         stream::iter(picked.iter().map(with_others).collect::<Vec<_>>()).buffered(CONCURRENCY).collect().await;
