@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use ::chat::schema::COMMUNITIES;
 use aws_sdk_dynamodb::types::AttributeValue;
+use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::export::ended;
 use super::stage::{Chat, id, names};
 use crate::harness::Setup;
+use crate::harness::stopper::TRANSACTIONS;
 use crate::harness::table::text;
 use crate::tests;
 
@@ -28,6 +31,7 @@ tests! { chat_communities:
     moderators_are_members_named_by_the_founder,
     banned_member_is_removed_and_cannot_return,
     user_who_is_not_a_member_can_be_banned,
+    ban_from_a_community_that_is_deleted_meanwhile_leaves_nothing,
 }
 
 async fn founder_is_the_first_member() {
@@ -360,4 +364,18 @@ async fn user_who_is_not_a_member_can_be_banned() {
     ban(&chat.bob.id).await.is(204);
     chat.bob.joins_community(&community).await.refused(403, "banned-here");
     chat.cy.joins_community(&community).await.is(201);
+}
+
+async fn ban_from_a_community_that_is_deleted_meanwhile_leaves_nothing() {
+    let chat = Chat::without_stream_readers().await;
+    let community = chat.ann.creates_community().await;
+    let path = format!("/chat/communities/{community}");
+    let ban = format!("{path}/bans/{}", chat.bob.id);
+    let (stopper, late) = chat.held(TRANSACTIONS, Method::PUT, &ban, Some(json!({ "reason": "spam" }))).await;
+    let deletion = chat.ann.user.delete(&path).await.is(202);
+    assert_eq!(ended(&chat.ann.user, deletion.header("location")).await["status"], "succeeded");
+    stopper.resume();
+    assert_eq!(late.await.unwrap(), 404);
+    let left = chat.cairn.table_of(&COMMUNITIES).partitions().await;
+    assert!(!left.contains(&format!("COMMUNITY#{community}")), "{left:?}");
 }

@@ -316,8 +316,17 @@ async fn group_chat_is_deleted_by_its_owner_the_founder_or_an_administrator() {
     assert_eq!(job(&ann.user.delete(&group_path(&groups[0])).await.is(202), "deleteGroupChat"), first);
     cy.user.delete(&group_path(&groups[0])).await.refused(404, "not-found");
     ann.user.delete(&group_path(&groups[1])).await.is(202);
-    stage.administrator().await.user.delete(&group_path(&groups[2])).await.is(202);
+    let admin = stage.administrator().await;
+    admin.user.delete(&format!("{}?reason=spam", group_path(&groups[2]))).await.is(202);
     assert_eq!(ann.user.get(&community_path(&community)).await.is(200)["numGroupChats"], 1);
+    // Other administrators read what this one did, and not what the owner and the founder did.
+    let log = admin.user.get("/chat/audit").await.is(200);
+    assert_eq!(log.each("targetId"), [groups[2].as_str()], "{}", log.told());
+    assert_eq!((log.each("action")[0], log.each("reason")[0]), (&json!("deleteGroupChat"), &json!("spam")));
+    let log = ann.user.get(&format!("{}/audit", community_path(&community))).await.is(200);
+    let deletions = log["items"].as_array().unwrap().iter().filter(|entry| entry["action"] == "deleteGroupChat");
+    let deleted: BTreeSet<&str> = deletions.map(|entry| entry["targetId"].as_str().unwrap()).collect();
+    assert_eq!(deleted, groups.iter().map(String::as_str).collect());
 }
 
 async fn deletion_killed_at_each_write_leaves_nothing() {

@@ -408,8 +408,20 @@ async fn removed_picture_is_gone() {
         assert_eq!(chat.ann.user.get(&path).await.is(200)["avatarURL"], ready["large"]);
         chat.ann.user.patch(&path, json!({ "avatarURL": null })).await.is(200);
         chat.visitor.get(ready.text("large")).await.refused(404, "not-found");
+        // The item of a community's picture expires.
+        if path == "/chat/me" {
+            chat.ann.user.get(&format!("/chat/me/pictures/{}", id(&ready))).await.refused(404, "not-found");
+        }
     }
     assert_eq!(objects(&chat.cairn, "pictures"), Vec::<String>::new());
+    assert_eq!(listed_pictures(&chat).await, ["communityAvatar"]);
+}
+
+/// Returns the kinds of the pictures that have an item.
+async fn listed_pictures(chat: &Chat) -> Vec<String> {
+    let items = chat.cairn.table_of(&schema::LIVE).items().await;
+    let pictures = items.iter().filter(|item| item["sk"].as_s().unwrap().starts_with("PICTURE#"));
+    pictures.map(|item| item["Kind"].as_s().unwrap().clone()).collect()
 }
 
 async fn user_who_is_deleted_while_joining_becomes_no_member() {
@@ -463,4 +475,5 @@ async fn files_that_a_stopped_update_has_left_are_removed() {
     }
     chat.cairn.caught_up().await;
     assert_eq!(objects(&chat.cairn, "pictures"), Vec::<String>::new());
+    assert_eq!(listed_pictures(&chat).await, ["communityAvatar"]);
 }

@@ -7,15 +7,16 @@ use std::time::Duration;
 use ::chat::keys::{ConnectionKey, FeedHeadKey, SubscriptionKey, UserConnectionKey};
 use ::chat::live::feed::Feed;
 use ::chat::names::UserId;
-use ::chat::schema::{GROUP_CHATS, LIVE, TELL};
+use ::chat::schema::{FAN_OUT_REST, GROUP_CHATS, LIVE, TELL};
 use serde_json::{Value, json};
-use table::{EntityKey, Escaped, item};
+use table::{Config, Engines, EntityKey, Escaped, item};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::conversation::send;
 use super::follower::{Follower, contents, group_chat_of, open};
 use super::stage::Chat;
 use crate::harness::counted_clients::{CountedClients, Manner};
+use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::{Item, stored};
 use crate::harness::{eventually, sized};
 use crate::tests;
@@ -25,6 +26,7 @@ tests! { chat_large_chat:
     overlapping_batches_leave_no_follower_of_a_large_chat_without_an_event,
     presence_reaches_more_than_500_followers,
     clients_that_cannot_be_reached_do_not_stop_the_stream,
+    subscriptions_end_in_time_though_no_client_answers,
 }
 
 /// The followers that get each event at once.
@@ -213,9 +215,39 @@ async fn overlapping_batches_leave_no_follower_of_a_large_chat_without_an_event(
     let rest =
         json!({ "feed": feed.to_string(), "from": later, "after": { "pk": after.pk, "sk": after.sk }, "first": true });
     let message = json!({ "Records": [{ "messageId": "1", "eventSource": "aws:sqs", "body": rest.to_string() }] });
-    chat.cairn.event("chat", "fanOutRest", &message).await.unwrap();
-    assert!(others.iter().all(|member| received(member) == 0b11));
+    // The function stops after its first write, and SQS delivers the message again.
+    begins_and_stops(&chat, &message).await;
     assert_eq!(number(&head().await, "FanoutDue"), 0);
+    assert!(others.iter().all(|member| received(member) == 0b01));
+    chat.cairn.event("chat", FAN_OUT_REST, &message).await.unwrap();
+    assert!(others.iter().all(|member| received(member) == 0b11));
+    let mut done = head().await;
+    assert!(["FanoutFrom", "BegunFrom"].iter().all(|name| !done.contains_key(*name)), "{done:?}");
+
+    // The events that a fan-out long ago has not delivered have expired. They do not keep others from being delivered.
+    done.extend([
+        ("FanoutsBegun".to_owned(), item::number(7)),
+        ("BegunFrom".to_owned(), item::number(1)),
+        ("BegunAfter".to_owned(), item::text(of(FIRST - 1).sk.unwrap())),
+    ]);
+    live.put(done).await;
+    send(&chat.ann.user, &path, "2").await;
+    eventually("the others get the last message", async || others.iter().all(|member| received(member) == 0b111)).await;
+    eventually("the head forgets them", async || !head().await.contains_key("BegunFrom")).await;
+}
+
+/// Handles a message for the followers past the first in a function that stops after its first write.
+async fn begins_and_stops(chat: &Chat, message: &Value) {
+    let config = chat.cairn.engines().config.clone();
+    let begun = Some((0, Moment::AfterItIsDone));
+    let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), begun).await;
+    let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
+    let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
+    let deadline = Instant::now() + Duration::from_secs(60);
+    tokio::select! {
+        done = app.event(FAN_OUT_REST, message.to_string().into(), deadline) => panic!("{done:?}"),
+        () = stopper.stopped() => {}
+    }
 }
 
 async fn presence_reaches_more_than_500_followers() {
@@ -246,6 +278,26 @@ async fn clients_that_cannot_be_reached_do_not_stop_the_stream() {
     let limit = Duration::from_secs(17);
     let answer = chat.cairn.event_within(limit, "chat", TELL, &json!({ "Records": [record] })).await;
     assert_eq!(answer.unwrap(), json!({ "batchItemFailures": [] }));
+}
+
+async fn subscriptions_end_in_time_though_no_client_answers() {
+    let chat = Chat::without_stream_readers().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let feed = Feed::GroupChat(group.parse().unwrap());
+    let chats = chat.cairn.table_of(&GROUP_CHATS);
+    let member = chats.get(&format!("GROUPCHAT#{group}"), &format!("USER#{}", chat.bob.id)).await.unwrap();
+    chats.delete_item(&member).await;
+    // More connections of bob than can be told within the time: 25 at once, each for 5 s.
+    let user: UserId = chat.bob.id.parse().unwrap();
+    let follow: Vec<Follows> =
+        all_of(Manner::Hangs, 200).into_iter().map(|follows| Follows { user, ..follows }).collect();
+    connected(&chat, feed, &follow).await;
+    let record = json!({ "Records": [chats.remove_record(&member, 7)] });
+    let answer = chat.cairn.event_within(Duration::from_secs(17), "chat", TELL, &record).await;
+    assert_eq!(answer.unwrap(), json!({ "batchItemFailures": [] }));
+    let items = chat.cairn.table_of(&LIVE).items().await;
+    let follows = |item: &Item| item["pk"].as_s().unwrap().starts_with("SUB#") || item.contains_key(&feed.to_string());
+    assert_eq!(items.iter().filter(|item| follows(item)).count(), 0);
 }
 
 /// Returns the number of members who miss one of these messages.

@@ -4,10 +4,11 @@ use std::time::{Duration, Instant};
 
 use chat::live::feed::Feed;
 use chat::names::GroupChatId;
-use chat::schema::{GROUP_CHATS, LIVE};
+use chat::schema::{GROUP_CHATS, LIVE, RECEIVE};
 use reqwest::Method;
 use serde_json::{Value, json};
 use table::item::{flag, number};
+use table::{Config, Engines};
 
 use super::conversation::{both_kinds, private_chat, react, send, sending};
 use super::follower::{
@@ -16,6 +17,7 @@ use super::follower::{
 use super::identity::platform;
 use super::people::{log_in, register};
 use super::stage::Chat;
+use crate::harness::stopper::{Moment, Stopper, TRANSACTIONS};
 use crate::harness::table::Item;
 use crate::harness::{Socket, sized};
 use crate::tests;
@@ -37,6 +39,8 @@ tests! { chat_live:
     too_many_frames_and_feeds_are_refused,
     pings_with_heads_and_bad_frames_count_as_frames,
     connection_follows_at_most_200_feeds,
+    connection_whose_frames_are_handled_at_once_follows_at_most_200_feeds,
+    frame_is_answered_by_an_invocation_with_little_time,
     eleventh_connection_closes_the_oldest,
     connections_close_with_their_session,
     banned_user_is_disconnected_and_cannot_connect,
@@ -410,6 +414,62 @@ async fn connection_follows_at_most_200_feeds() {
     connection.remove(&others[0]);
     table.put(connection).await;
     assert_eq!(ask(&mut ann, subscribe).await["type"], "subscribed");
+}
+
+/// Returns the event of a frame of a connection.
+fn frame_event(connection: &str, frame: &Value) -> Value {
+    json!({
+        "requestContext": {
+            "routeKey": "$default", "eventType": "MESSAGE", "connectionId": connection, "connectedAt": 0,
+            "requestTimeEpoch": 0, "identity": { "sourceIp": "203.0.113.1" },
+        },
+        "body": frame.to_string(), "isBase64Encoded": false,
+    })
+}
+
+async fn connection_whose_frames_are_handled_at_once_follows_at_most_200_feeds() {
+    let chat = Chat::without_search().await;
+    let mut feeds = Vec::new();
+    for _ in 0..2 {
+        feeds.push(format!("groupchat/{}", group_chat_of(&chat, &[]).await));
+    }
+    let mut ann = open(&chat.ann).await;
+    let [id] = connections(&chat, &chat.ann.id).await.try_into().unwrap();
+    let table = chat.cairn.table_of(&LIVE);
+    let is_connection = |item: &Item| item["pk"].as_s().unwrap().starts_with("CONN#");
+    let connection = async || table.items().await.into_iter().find(is_connection).unwrap();
+    let mut full = connection().await;
+    full.extend((1..200).map(|chat| (Feed::GroupChat(GroupChatId::at(chat)).to_string(), flag(true))));
+    table.put(full).await;
+    // A function has found room for one feed, and is about to store it when another one does so.
+    let config = chat.cairn.engines().config.clone();
+    let held = Some((0, Moment::BeforeItIsSent));
+    let stopper = Stopper::of(TRANSACTIONS, config.dynamodb.clone().unwrap(), held).await;
+    let socket = chat.cairn.app("chat").await.engines().config.socket.clone();
+    let config = Config { dynamodb: Some(stopper.url.clone()), socket, ..config };
+    let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
+    let first = frame_event(&id, &json!({ "action": "subscribe", "id": "c1", "feeds": [{ "feed": feeds[0] }] }));
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(29);
+    let first = tokio::spawn(async move { app.event(RECEIVE, first.to_string().into(), deadline).await });
+    stopper.stopped().await;
+    let second = json!({ "action": "subscribe", "id": "c2", "feeds": [{ "feed": feeds[1] }] });
+    assert_eq!(ask(&mut ann, second).await["type"], "subscribed");
+    stopper.resume();
+    first.await.unwrap().unwrap();
+    let refused = frame_of(&mut ann, |frame| frame["id"] == "c1").await;
+    assert_eq!((&refused["type"], &refused["code"]), (&json!("error"), &json!("too-many-feeds")), "{refused}");
+    let followed = connection().await;
+    let number = followed.keys().filter(|name| name.parse::<Feed>().is_ok()).count();
+    assert_eq!(number, 200);
+}
+
+async fn frame_is_answered_by_an_invocation_with_little_time() {
+    let chat = Chat::without_search().await;
+    let mut ann = open(&chat.ann).await;
+    let [id] = connections(&chat, &chat.ann.id).await.try_into().unwrap();
+    let ping = frame_event(&id, &json!({ "action": "ping", "id": "p" }));
+    chat.cairn.event_within(Duration::from_secs(10), "chat", RECEIVE, &ping).await.unwrap();
+    assert_eq!(frame_of(&mut ann, |frame| frame["id"] == "p").await["type"], "pong");
 }
 
 async fn eleventh_connection_closes_the_oldest() {

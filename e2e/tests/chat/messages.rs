@@ -300,7 +300,7 @@ async fn moderator_deletes_the_message_of_another_with_an_audit_entry() {
     let message = send(&chat.bob.user, &group, "hi").await.header("location").to_owned();
     chat.cy.user.delete(&message).await.refused(403, "forbidden");
     for _ in 0..2 {
-        chat.ann.user.delete(&message).await.is(204);
+        chat.ann.user.delete(&format!("{message}?reason=spam")).await.is(204);
     }
     assert_eq!(chat.bob.user.get(&message).await.is(200)["deletedBy"], json!(chat.ann.id));
     // The deletion of an own message is no business of the audit log.
@@ -310,6 +310,7 @@ async fn moderator_deletes_the_message_of_another_with_an_audit_entry() {
     let text = |name: &str| entries[0][name].as_s().unwrap().as_str();
     assert_eq!(entries.len(), 1);
     assert_eq!((text("Action"), text("ActorId")), ("deleteMessage", chat.ann.id.as_str()));
+    assert_eq!(text("Reason"), "spam");
     assert!(message.ends_with(text("TargetId")) && text("sk").starts_with("AUDIT#"));
 }
 

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::conversation::{private_chat, send, write_messages};
 use super::follower::{Follower, group_chat_of};
-use super::stage::{Chat, Member};
+use super::stage::{Chat, Member, names};
 use crate::harness::{Answer, eventually};
 use crate::tests;
 
@@ -16,6 +16,8 @@ tests! { chat_notifications:
     #[long] unread_notifications_come_first_at_any_page_size,
     #[long] notifications_that_arrive_during_read_all_stay_unread,
     notification_marked_by_two_at_once_is_moved_once,
+    notification_that_is_moved_while_it_is_read_is_found,
+    notifications_are_listed_with_the_names_of_their_actors,
     marks_cannot_be_set_back,
     deleted_notification_is_gone_and_no_longer_counted,
     notification_of_another_user_is_not_found,
@@ -129,6 +131,29 @@ async fn notification_marked_by_two_at_once_is_moved_once() {
     let table = chat.cairn.table_of(&NOTIFICATIONS).items().await;
     let read = table.iter().filter(|item| item["sk"].as_s().unwrap().starts_with("NOTIFICATIONREAD#"));
     assert_eq!(read.count(), 3);
+}
+
+async fn notification_that_is_moved_while_it_is_read_is_found() {
+    let chat = Chat::without_search().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    mention_bob(&chat, &format!("/chat/groupchats/{group}"), 1).await;
+    let listed = chat.bob.user.get(LIST).await.is(200);
+    let path = format!("{LIST}/{}", listed["items"][0]["id"].as_str().unwrap());
+    let mark = Some(json!({ "read": true }));
+    assert_eq!(chat.missing_the_first_batch("bob", reqwest::Method::PATCH, &path, mark).await, 200);
+    assert_eq!(chat.missing_the_first_batch("bob", reqwest::Method::DELETE, &path, None).await, 204);
+    chat.bob.user.delete(&path).await.refused(404, "not-found");
+}
+
+async fn notifications_are_listed_with_the_names_of_their_actors() {
+    let chat = Chat::without_search().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    mention_bob(&chat, &format!("/chat/groupchats/{group}"), 2).await;
+    private_chat(&chat.cy, &chat.bob).await;
+    chat.cairn.caught_up().await;
+    let listed = chat.bob.user.get(&format!("{LIST}?include=people")).await.is(200);
+    assert_eq!((listed.each("id").len(), names(&listed)), (3, vec!["ann".to_owned(), "usercy".to_owned()]));
+    assert!(chat.bob.user.get(LIST).await.is(200)["people"].is_null());
 }
 
 async fn marks_cannot_be_set_back() {

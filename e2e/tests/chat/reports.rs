@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use chat::schema::{COMMUNITIES, GROUP_CHATS};
+use chat::schema::{COMMUNITIES, GROUP_CHATS, LIVE};
 use local::identity::Person;
+use reqwest::Method;
 use serde_json::{Value, json};
 use table::{Config, Engines};
 
 use super::conversation::{private_chat, react, send};
 use super::export::ended;
-use super::stage::{Chat, closed_socket, id};
+use super::stage::{Chat, closed_socket, id, names};
 use crate::harness::stopper::{Moment, Stopper, TRANSACTIONS};
 use crate::harness::{Answer, Setup, User};
 use crate::tests;
@@ -37,6 +38,10 @@ tests! { chat_reports:
     report_of_a_deleted_person_is_settled_with_a_ban,
     reports_above_their_rate_are_refused,
     audit_log_lists_what_moderators_did_the_newest_first,
+    audit_log_says_why_though_the_operations_have_no_body,
+    reports_and_audit_logs_are_listed_with_the_names_of_their_people,
+    report_from_a_place_that_is_deleted_meanwhile_leaves_nothing,
+    report_that_is_settled_while_it_is_read_is_found,
     report_expires_after_half_a_year,
 }
 
@@ -173,6 +178,11 @@ async fn target_is_reported_once_by_a_person() {
     let first = chat.bob.user.post("/chat/reports", body.clone()).once("hi").await.is(201);
     let again = chat.bob.user.post("/chat/reports", body.clone()).once("hi").await.is(201);
     assert_eq!(first.body, again.body);
+    // What is kept for a day is in the table of such items.
+    let is_kept = async |table: &'static table::schema::Table| {
+        chat.cairn.table_of(table).partitions().await.iter().any(|pk| pk.starts_with("idempotency#"))
+    };
+    assert_eq!((is_kept(&COMMUNITIES).await, is_kept(&LIVE).await), (false, true));
     chat.bob.user.post("/chat/reports", body.clone()).await.refused(409, "reported");
     report(&chat.cy.user, body.clone()).await;
     chat.ann.user.post("/chat/reports", body).await.faulty(&["/targetId"]);
@@ -334,6 +344,103 @@ async fn audit_log_lists_what_moderators_did_the_newest_first() {
     let pages = chat.cy.user.pages(&path, 1).await;
     assert_eq!(pages.len(), 2);
     chat.ann.user.get(&path).await.refused(403, "forbidden");
+}
+
+async fn audit_log_says_why_though_the_operations_have_no_body() {
+    let chat = Chat::without_stream_readers().await;
+    let place = place(&chat).await;
+    let community = format!("/chat/communities/{}", place.community);
+    let why = |path: &str, reason: &str| format!("{path}?reason={reason}");
+    for place in [&community, &place.group_chat] {
+        let moderator = format!("{place}/moderators/{}", chat.bob.id);
+        chat.cy.puts(&why(&moderator, "set")).await.is(204);
+        chat.cy.user.delete(&why(&moderator, "unset")).await.is(204);
+    }
+    chat.cy.user.patch(&why(&place.group_chat, "chat"), json!({ "ownerId": chat.bob.id })).await.is(200);
+    chat.cy.user.delete(&why(&place.group_chat, "delete")).await.is(202);
+    chat.cy.user.patch(&why(&community, "community"), json!({ "founderId": chat.bob.id })).await.is(200);
+    // Times and ids of entries that were written at once have no order.
+    let reasons = async |user: &User, path: &str| {
+        let log = user.get(path).await.is(200);
+        let entries = log["items"].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let mut reasons: Vec<_> = entries.map(|entry| (text(&entry["action"]), text(&entry["reason"]))).collect();
+        reasons.sort();
+        reasons
+    };
+    let expected = [
+        ("deleteGroupChat", "delete"),
+        ("handOver", "chat"),
+        ("handOver", "community"),
+        ("setModerator", "set"),
+        ("setModerator", "set"),
+        ("unsetModerator", "unset"),
+        ("unsetModerator", "unset"),
+    ];
+    assert_eq!(reasons(&chat.bob.user, &format!("{community}/audit")).await, entries(&expected));
+    let admin = administrator(&chat).await;
+    let ban = format!("/chat/users/{}/ban", chat.ann.id);
+    admin.put(&ban, json!({ "reason": "ban" })).await.is(204);
+    admin.delete(&why(&ban, "unban")).await.is(204);
+    admin.call(Method::POST, &why(&format!("/chat/users/{}/password-resets", chat.ann.id), "reset")).await.is(201);
+    admin.delete(&why(&community, "delete")).await.is(202);
+    let expected =
+        [("banUser", "ban"), ("createPasswordReset", "reset"), ("deleteCommunity", "delete"), ("unbanUser", "unban")];
+    assert_eq!(reasons(&admin, "/chat/audit").await, entries(&expected));
+    let long = why(&format!("{community}/moderators/{}", chat.ann.id), &"x".repeat(201));
+    chat.cy.puts(&long).await.faulty(&["reason"]);
+}
+
+async fn reports_and_audit_logs_are_listed_with_the_names_of_their_people() {
+    let chat = Chat::without_stream_readers().await;
+    let place = place(&chat).await;
+    let admin = administrator(&chat).await;
+    let root = admin.get("/chat/me").await.is(200).text("username").to_owned();
+    moderates(&chat, &place).await;
+    let message = send(&chat.ann.user, &place.group_chat, "rude").await;
+    report(&chat.cy.user, of_message(&place.group_chat, &message)).await;
+    report(&chat.bob.user, of_person(&chat.ann.id)).await;
+    admin.put(&format!("/chat/users/{}/ban", chat.ann.id), json!({ "reason": "Rude" })).await.is(204);
+    let community = format!("/chat/communities/{}", place.community);
+    let mut banned = ["ann", &root];
+    banned.sort_unstable();
+    for (user, path, expected) in [
+        (&chat.bob.user, format!("{}/reports", place.group_chat), ["ann", "usercy"]),
+        (&chat.cy.user, format!("{community}/reports"), ["ann", "usercy"]),
+        (&admin, "/chat/reports".to_owned(), ["ann", "bob"]),
+        (&chat.cy.user, format!("{community}/audit"), ["bob", "usercy"]),
+        (&admin, "/chat/audit".to_owned(), banned),
+    ] {
+        assert!(user.get(&path).await.is(200)["people"].is_null());
+        assert_eq!(names(&user.get(&format!("{path}?include=people")).await.is(200)), expected, "{path}");
+    }
+}
+
+async fn report_from_a_place_that_is_deleted_meanwhile_leaves_nothing() {
+    let chat = Chat::without_stream_readers().await;
+    for whole in [false, true] {
+        let place = place(&chat).await;
+        let message = send(&chat.bob.user, &place.group_chat, "rude").await;
+        let body = of_message(&place.group_chat, &message);
+        let (stopper, late) = chat.held(TRANSACTIONS, Method::POST, "/chat/reports", Some(body)).await;
+        let deleted = if whole { format!("/chat/communities/{}", place.community) } else { place.group_chat.clone() };
+        let deletion = chat.cy.user.delete(&deleted).await.is(202);
+        assert_eq!(ended(&chat.cy.user, deletion.header("location")).await["status"], "succeeded");
+        stopper.resume();
+        assert_eq!(late.await.unwrap(), 404, "{deleted}");
+        let rows = chat.cairn.table_of(&COMMUNITIES).items().await;
+        let of_reports: Vec<_> = rows.iter().filter(|row| format!("{row:?}").contains("REPORT")).collect();
+        assert!(of_reports.is_empty(), "{of_reports:?}");
+    }
+}
+
+async fn report_that_is_settled_while_it_is_read_is_found() {
+    let chat = Chat::without_stream_readers().await;
+    let place = place(&chat).await;
+    let message = send(&chat.ann.user, &place.group_chat, "rude").await;
+    let report = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
+    let path = format!("/chat/reports/{report}");
+    assert_eq!(chat.missing_the_first_batch("bob", Method::GET, &path, None).await, 200);
 }
 
 async fn report_expires_after_half_a_year() {

@@ -14,7 +14,8 @@ use web::token::{Claims, SigningKey};
 
 use super::identity::platform_without_stream_readers;
 use super::people::{attempt, attempt_from, log_in, password, refresh, register};
-use crate::harness::{Cairn, password_hashes, sized};
+use super::stage::without_stream_readers;
+use crate::harness::{Cairn, Setup, password_hashes, sized};
 use crate::tests;
 
 tests! { chat_sessions:
@@ -26,6 +27,7 @@ tests! { chat_sessions:
     unknown_login_and_wrong_password_are_answered_alike_after_one_hash_each,
     #[long] tenth_failure_for_a_login_from_a_network_blocks_it_there,
     #[long] fiftieth_failure_for_a_login_blocks_it_everywhere,
+    login_that_is_refused_unchecked_is_no_failure_of_its_network,
     failures_with_a_username_do_not_show_whose_an_address_is,
     failures_at_once_are_all_counted,
     refresh_token_sent_by_two_at_once_gets_both_the_same,
@@ -228,6 +230,21 @@ async fn fiftieth_failure_for_a_login_blocks_it_everywhere() {
     }
     attempt_from(&cairn, "198.51.100.1", "ANN", &password("ann")).await.refused(429, "too-many-attempts");
     attempt_from(&cairn, "198.51.100.1", "bob", &password("bob")).await.refused(401, "bad-credentials");
+}
+
+async fn login_that_is_refused_unchecked_is_no_failure_of_its_network() {
+    let limits = vec![("register", 10_000), ("logIn", 2), ("logInAnywhere", 1)];
+    let cairn = Cairn::with(without_stream_readers(Setup { limits, ..Setup::of("chat") })).await;
+    register(&cairn, "ann").await;
+    attempt_from(&cairn, "203.0.113.1", "ann", &password("bob")).await.refused(401, "bad-credentials");
+    // The period of the network begins in that of the failures anywhere, and ends after it.
+    cairn.clock.advance(Duration::from_secs(600));
+    for _ in 0..3 {
+        let refused = attempt_from(&cairn, "198.51.100.1", "ann", &password("ann")).await;
+        assert_eq!(password_hashes::OF_THE_RUN.of(&refused.refused(429, "too-many-attempts")), 0);
+    }
+    cairn.clock.advance(Duration::from_secs(301));
+    attempt_from(&cairn, "198.51.100.1", "ann", &password("ann")).await.is(201);
 }
 
 async fn failures_with_a_username_do_not_show_whose_an_address_is() {

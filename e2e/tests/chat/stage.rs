@@ -1,18 +1,26 @@
 //! The fixture of chat's tests: an empty chat with people whom another issuer signs in, which is quick.
 
 use std::collections::BTreeSet;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::chat::keys::SubscriptionKey;
 use ::chat::live::feed::Feed;
 use ::chat::names::{GroupChatId, UserId};
 use ::chat::schema::{LIVE, TELL};
-use http::StatusCode;
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
 use local::identity::Person;
 use reqwest::Method;
 use serde_json::{Value, json};
 use table::{Config, Engines, EntityKey, Escaped};
 use tokio::task::JoinHandle;
 
+use crate::harness::relay::pass_on;
+use crate::harness::server::Server;
 use crate::harness::stopper::{Moment, Stopper};
 use crate::harness::table::{Item, stored};
 use crate::harness::{Answer, Cairn, Setup, User};
@@ -59,31 +67,69 @@ impl Chat {
         Self { visitor: cairn.visitor(), ann, bob, cy, cairn }
     }
 
-    /// Sends a request of ann, with a merge patch if there is one. Its first of these operations is held until the stopper
+    /// Sends a request of ann, with a body if there is one. Its first of these operations is held until the stopper
     /// resumes it, and then the request returns its status.
     pub async fn held(
         &self,
         operations: &'static [&'static str],
         method: Method,
         path: &str,
-        patch: Option<Value>,
+        body: Option<Value>,
     ) -> (Stopper, JoinHandle<StatusCode>) {
         let config = self.cairn.engines().config.clone();
         let held = Some((0, Moment::BeforeItIsSent));
         let stopper = Stopper::of(operations, config.dynamodb.clone().unwrap(), held).await;
         let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
         let app = ::chat::app(Engines::new(config, self.cairn.clock.clone())).metrics_to(|_| {});
-        let token = self.cairn.token("ann", &[]).await;
-        let mut request =
-            http::Request::builder().method(method).uri(path).header("authorization", format!("Bearer {token}"));
-        if patch.is_some() {
-            request = request.header("content-type", "application/merge-patch+json");
-        }
-        let body = patch.map(|patch| patch.to_string()).unwrap_or_default();
-        let request = request.body(body.into()).unwrap();
+        let request = self.request("ann", method, path, body).await;
         let answer = tokio::spawn(async move { app.handle(request).await.status() });
         stopper.stopped().await;
         (stopper, answer)
+    }
+
+    /// Sends a request of a person to functions that find nothing in the first batch that they read, as if each of its
+    /// items had got another key meanwhile. Returns the status.
+    pub async fn missing_the_first_batch(
+        &self,
+        person: &str,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> StatusCode {
+        let config = self.cairn.engines().config.clone();
+        let target = config.dynamodb.clone().unwrap();
+        let missed = Arc::new(AtomicBool::new(false));
+        let was_missed = Arc::clone(&missed);
+        let server = Server::start(move |request: Request<Incoming>| {
+            let (target, missed) = (target.clone(), Arc::clone(&missed));
+            async move {
+                let (parts, body) = request.into_parts();
+                let body = body.collect().await?.to_bytes();
+                let is_batch = parts.headers["x-amz-target"].as_bytes().ends_with(b".BatchGetItem");
+                if is_batch && !missed.swap(true, Ordering::SeqCst) {
+                    let empty = Bytes::from(r#"{"Responses":{},"UnprocessedKeys":{}}"#);
+                    let answer = Response::builder().header("content-type", "application/x-amz-json-1.0");
+                    return Ok(answer.body(Full::new(empty))?);
+                }
+                Ok::<_, Box<dyn Error + Send + Sync>>(pass_on(target, parts, body).await?)
+            }
+        })
+        .await;
+        let config = Config { dynamodb: Some(server.url.clone()), ..config };
+        let app = ::chat::app(Engines::new(config, self.cairn.clock.clone())).metrics_to(|_| {});
+        let status = app.handle(self.request(person, method, path, body).await).await.status();
+        assert!(was_missed.load(Ordering::SeqCst), "no batch was read");
+        status
+    }
+
+    /// Returns a request of a person, with a body if there is one.
+    async fn request(&self, person: &str, method: Method, path: &str, body: Option<Value>) -> Request<Bytes> {
+        let token = self.cairn.token(person, &[]).await;
+        let request = Request::builder().method(method).uri(path).header("authorization", format!("Bearer {token}"));
+        match body {
+            Some(body) => request.header("content-type", "application/json").body(body.to_string().into()).unwrap(),
+            None => request.body(Bytes::new()).unwrap(),
+        }
     }
 
     /// Creates the user of another person.

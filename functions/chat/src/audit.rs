@@ -40,6 +40,25 @@ pub enum AuditedAction {
     SettleReport,
 }
 
+impl AuditedAction {
+    /// Whether the target of the action is a person.
+    fn is_on_person(self) -> bool {
+        match self {
+            Self::RemoveMember
+            | Self::BanMember
+            | Self::UnbanMember
+            | Self::BanUser
+            | Self::UnbanUser
+            | Self::SetModerator
+            | Self::UnsetModerator
+            | Self::HandOver
+            | Self::SetRole
+            | Self::CreatePasswordReset => true,
+            Self::DeleteMessage | Self::DeleteGroupChat | Self::DeleteCommunity | Self::SettleReport => false,
+        }
+    }
+}
+
 /// An entry as the table stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -54,12 +73,19 @@ pub struct AuditEntry {
     pub created_at: String,
 }
 
-/// The reason of an operation without a body.
+/// The reason of an operation whose body has none.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ReasonQuery {
     /// Why, for the audit log.
     #[schema(max_length = 200)]
-    pub reason: Option<String>,
+    reason: Option<String>,
+}
+
+impl ReasonQuery {
+    /// Returns the reason, empty if none was given.
+    pub fn text(&self) -> &str {
+        self.reason.as_deref().unwrap_or_default()
+    }
 }
 
 /// Returns the creation of an entry. Its transaction declares `COMMUNITIES.put()`.

@@ -138,13 +138,17 @@ enum Found {
     Read(Stored),
 }
 
-/// Finds a notification of a user, or 404.
+/// Finds a notification of a user, or 404. A batch is not read at one moment, so a notification that becomes a read one
+/// meanwhile may be missed under both keys. It does so once, and a second batch finds it.
 async fn find(table: TableAccess<'_>, user: UserId, id: NotificationId) -> Result<Found, Problem> {
     let keys = [unread_key(user, id).into(), read_key(user, id).into()];
-    let mut found = table.batch_get_consistent(&keys).await?.into_iter();
-    match (found.next().flatten(), found.next().flatten()) {
-        (_, Some(read)) => Ok(Found::Read(read)),
-        (Some(unread), None) => Ok(Found::Unread(unread)),
-        (None, None) => Err(Problem::not_found()),
+    for _ in 0..2 {
+        let mut found = table.batch_get_consistent(&keys).await?.into_iter();
+        match (found.next().flatten(), found.next().flatten()) {
+            (_, Some(read)) => return Ok(Found::Read(read)),
+            (Some(unread), None) => return Ok(Found::Unread(unread)),
+            (None, None) => {}
+        }
     }
+    Err(Problem::not_found())
 }

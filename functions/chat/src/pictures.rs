@@ -8,7 +8,9 @@ mod remove;
 mod scale;
 mod store;
 
-pub use remove::{REMOVE_PICTURES, REMOVE_UPLOADS, dropped, remove, remove_dropped, remove_upload};
+pub use remove::{
+    REMOVE_OWN_PICTURES, REMOVE_PICTURES, REMOVE_UPLOADS, dropped, remove, remove_dropped, remove_own, remove_upload,
+};
 pub use store::{STORE_PICTURE, store_picture};
 
 use serde::{Deserialize, Serialize};

@@ -163,7 +163,9 @@ pub async fn load(access: &Access, pattern: &'static AccessPattern, report: Repo
     Ok(load_with_place(access, pattern, report).await?.map(|(_, stored)| stored))
 }
 
-/// Reads a report and the community whose moderators settle it. Its key has one of three statuses.
+/// Reads a report and the community whose moderators settle it. Its key has one of three statuses. A batch is not read
+/// at one moment, so a report that is settled meanwhile may be missed under all of them. It is settled once, and a
+/// second batch finds it.
 async fn load_with_place(
     access: &Access,
     pattern: &'static AccessPattern,
@@ -172,7 +174,11 @@ async fn load_with_place(
     let communities = access.table(pattern, &COMMUNITIES);
     let Some(place) = communities.get_consistent(ReportPlaceKey { report }).await? else { return Ok(None) };
     let ReportPlace { community_id: community, .. } = place.read()?;
-    let found =
-        communities.batch_get_consistent(&ReportStatus::ALL.map(|status| key(community, status, report))).await?;
-    Ok(found.into_iter().flatten().next().map(|stored| (community, stored)))
+    let keys = ReportStatus::ALL.map(|status| key(community, status, report));
+    for _ in 0..2 {
+        if let Some(stored) = communities.batch_get_consistent(&keys).await?.into_iter().flatten().next() {
+            return Ok(Some((community, stored)));
+        }
+    }
+    Ok(None)
 }

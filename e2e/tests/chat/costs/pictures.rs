@@ -21,6 +21,8 @@ pub async fn measure(stage: &mut Stage) {
     assert_eq!(send_file(&created, &file).await, 200);
     store(chat, measured, "store a picture", (&chat.ann, created.text("id"))).await;
     measured.of("a picture", chat.ann.user.get(&picture), 200).await;
+    let without = chat.ann.user.patch("/chat/me", json!({ "avatarURL": null }));
+    measured.of("remove the caller's picture", without, 200).await;
     let created = chat.ann.user.post("/chat/pictures", of_community);
     let created = measured.of("create a picture of a community", created, 201).await;
     assert_eq!(send_file(&created, &file).await, 200);

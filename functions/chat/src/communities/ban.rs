@@ -13,7 +13,7 @@ use crate::access::{CALLER, COMMUNITIES, LEASE, LEAVE_COMMUNITY, USERS};
 use crate::audit::{AuditedAction, Log, entry};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::jobs::ChatJobs;
-use crate::keys::{BanKey, CommunityMemberKey, UserKey};
+use crate::keys::{BanKey, CommunityKey, CommunityMemberKey, UserKey};
 use crate::live::end::END_SUBSCRIPTIONS;
 use crate::names::UserId;
 use crate::schema;
@@ -83,11 +83,13 @@ pub async fn ban_user(
         Action::check(&schema::USERS, UserKey { user }),
         // The user does not become a member meanwhile. A member who is leaving leaves.
         Action::check(&schema::COMMUNITIES, key).when(Condition::Present("LeavingAt")).or_absent(),
+        Action::check(&schema::COMMUNITIES, CommunityKey { community: id }).when(Condition::Absent("DeletingAt")),
         entry(clock, Log::Community(id), by, AuditedAction::BanMember, user, reason)?,
     ];
     match cx.access().transact(&BAN_STRANGER, &actions).await {
         Ok(_) => {}
-        Err(error) if error.failed(1).is_some() => return Err(Problem::not_found()),
+        // There is no such user, or the community was deleted meanwhile, with its bans.
+        Err(error) if error.failed(1).or(error.failed(3)).is_some() => return Err(Problem::not_found()),
         Err(error) if error.failed(2).is_some() => return Err(Problem::lost_race()),
         // The user is banned already.
         Err(error) if error.failed(0).is_some() => {}

@@ -3,12 +3,12 @@
 
 use jobs::{Job, JobKey, JobOf, JobViewOf, Start, accepted, begin_now};
 use table::{AccessPattern, Action, Changes, Condition, item};
-use web::{Accepted, Context, Path, Problem, Route, Sample, problem};
+use web::{Accepted, Context, Path, Problem, Query, Route, Sample, problem};
 
 use super::authorization::{CommunityAccess, LOAD_COMMUNITY};
 use super::{CommunityPath, ONE};
 use crate::access::{BEGIN_JOB, CALLER, COMMUNITIES, LIVE};
-use crate::audit::{AuditedAction, Log, entry};
+use crate::audit::{AuditedAction, Log, ReasonQuery, entry};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::jobs::{ChatJobs, Details, Kind, NewJob};
 use crate::keys::CommunityKey;
@@ -27,7 +27,11 @@ pub fn route() -> Route {
         .sample(Sample::new("/chat/communities/019b76da-a800-7000-8000-000000000012"))
 }
 
-async fn delete(cx: Context, Path(path): Path<CommunityPath>) -> Result<Accepted<JobViewOf<ChatJobs>>, Problem> {
+async fn delete(
+    cx: Context,
+    Path(path): Path<CommunityPath>,
+    Query(query): Query<ReasonQuery>,
+) -> Result<Accepted<JobViewOf<ChatJobs>>, Problem> {
     cx.retry(|| async {
         let access = CommunityAccess::load_also_deleted(&cx, path.community_id).await?;
         let (community, me) = (&access.community, access.me());
@@ -56,7 +60,7 @@ async fn delete(cx: Context, Path(path): Path<CommunityPath>) -> Result<Accepted
             Action::update(&schema::COMMUNITIES, CommunityKey { community: community.id }, marked)
                 .when(Condition::Absent("DeletingAt"))
                 .when(Condition::Equals("Founder", item::text(community.founder.to_string()))),
-            entry(clock, Log::Platform, me, AuditedAction::DeleteCommunity, community.id, "")?,
+            entry(clock, Log::Platform, me, AuditedAction::DeleteCommunity, community.id, query.text())?,
         ];
         actions.extend(job.actions.clone());
         match cx.access().transact(&MARK_COMMUNITY, &actions).await {

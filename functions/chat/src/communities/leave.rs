@@ -41,7 +41,7 @@ async fn leave(
             Cause::Left
         } else {
             access.require_moderator()?;
-            Cause::Removed { by: me, reason: query.reason.clone().unwrap_or_default() }
+            Cause::Removed { by: me, reason: query.text().to_owned() }
         };
         depart(&cx, &access.community, user, cause).await
     })

@@ -1,12 +1,12 @@
 //! `PUT /chat/communities/{communityId}/moderators/{userId}`
 
 use table::{AccessPattern, Action, Condition, item};
-use web::{Context, NoContent, Path, Problem, Route, Sample, problem};
+use web::{Context, NoContent, Path, Problem, Query, Route, Sample, problem};
 
 use super::authorization::{CommunityAccess, LOAD_COMMUNITY};
 use super::{CommunityUserPath, MODERATOR, SAMPLE_MODERATOR, check_member};
 use crate::access::{CALLER, COMMUNITIES};
-use crate::audit::{AuditedAction, Log, entry};
+use crate::audit::{AuditedAction, Log, ReasonQuery, entry};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::moderators::{TOO_MANY_MODERATORS, unchanged, with};
 use crate::schema;
@@ -22,7 +22,11 @@ pub fn route() -> Route {
         .sample(Sample::new(SAMPLE_MODERATOR))
 }
 
-async fn set(cx: Context, Path(path): Path<CommunityUserPath>) -> Result<NoContent, Problem> {
+async fn set(
+    cx: Context,
+    Path(path): Path<CommunityUserPath>,
+    Query(query): Query<ReasonQuery>,
+) -> Result<NoContent, Problem> {
     cx.retry(|| async {
         let access = CommunityAccess::load(&cx, path.community_id).await?;
         access.require_founder()?;
@@ -30,14 +34,14 @@ async fn set(cx: Context, Path(path): Path<CommunityUserPath>) -> Result<NoConte
         if community.is_moderated_by(user) {
             return Ok(NoContent);
         }
-        let changes = with(&community.moderators, user)?;
+        let (log, changes) = (Log::Community(community.id), with(&community.moderators, user)?);
         let actions = [
             Action::update(&schema::COMMUNITIES, access.stored.key.clone(), changes)
                 .when(Condition::Absent("DeletingAt"))
                 .when(Condition::Equals("Founder", item::text(me.to_string())))
                 .when(unchanged(&community.moderators)?),
             check_member(community.id, user),
-            entry(&cx.engines().clock, Log::Community(community.id), me, AuditedAction::SetModerator, user, "")?,
+            entry(&cx.engines().clock, log, me, AuditedAction::SetModerator, user, query.text())?,
         ];
         match cx.access().transact(&SET_MODERATOR, &actions).await {
             Ok(_) => Ok(NoContent),

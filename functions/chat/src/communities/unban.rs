@@ -29,10 +29,10 @@ async fn unban(
     let access = CommunityAccess::load(&cx, path.community_id).await?;
     access.require_moderator()?;
     let (community, me, user) = (access.community.id, access.me(), path.user_id.id_for(access.me()));
-    let (log, reason) = (Log::Community(community), query.reason.unwrap_or_default());
+    let log = Log::Community(community);
     let actions = [
         Action::delete(&schema::COMMUNITIES, BanKey { community, user }),
-        entry(&cx.engines().clock, log, me, AuditedAction::UnbanMember, user, &reason)?,
+        entry(&cx.engines().clock, log, me, AuditedAction::UnbanMember, user, query.text())?,
     ];
     match cx.access().transact(&UNBAN, &actions).await {
         Ok(_) => Ok(NoContent),

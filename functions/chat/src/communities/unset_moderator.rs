@@ -1,12 +1,12 @@
 //! `DELETE /chat/communities/{communityId}/moderators/{userId}`
 
 use table::{AccessPattern, Action, Condition, item};
-use web::{Context, NoContent, Path, Problem, Route, Sample, problem};
+use web::{Context, NoContent, Path, Problem, Query, Route, Sample, problem};
 
 use super::authorization::{CommunityAccess, LOAD_COMMUNITY};
 use super::{CommunityUserPath, MODERATOR, OWNER_MUST_TRANSFER, SAMPLE_MODERATOR};
 use crate::access::{CALLER, COMMUNITIES};
-use crate::audit::{AuditedAction, Log, entry};
+use crate::audit::{AuditedAction, Log, ReasonQuery, entry};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::moderators::{unchanged, without};
 use crate::schema;
@@ -22,7 +22,11 @@ pub fn route() -> Route {
         .sample(Sample::new(SAMPLE_MODERATOR))
 }
 
-async fn unset(cx: Context, Path(path): Path<CommunityUserPath>) -> Result<NoContent, Problem> {
+async fn unset(
+    cx: Context,
+    Path(path): Path<CommunityUserPath>,
+    Query(query): Query<ReasonQuery>,
+) -> Result<NoContent, Problem> {
     cx.retry(|| async {
         let access = CommunityAccess::load(&cx, path.community_id).await?;
         access.require_founder()?;
@@ -33,12 +37,13 @@ async fn unset(cx: Context, Path(path): Path<CommunityUserPath>) -> Result<NoCon
         if !community.moderators.contains(&user) {
             return Err(Problem::not_found());
         }
+        let log = Log::Community(community.id);
         let actions = [
             Action::update(&schema::COMMUNITIES, access.stored.key.clone(), without(&community.moderators, user)?)
                 .when(Condition::Absent("DeletingAt"))
                 .when(Condition::Equals("Founder", item::text(me.to_string())))
                 .when(unchanged(&community.moderators)?),
-            entry(&cx.engines().clock, Log::Community(community.id), me, AuditedAction::UnsetModerator, user, "")?,
+            entry(&cx.engines().clock, log, me, AuditedAction::UnsetModerator, user, query.text())?,
         ];
         match cx.access().transact(&UNSET_MODERATOR, &actions).await {
             Ok(_) => Ok(NoContent),

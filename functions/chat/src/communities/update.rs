@@ -4,12 +4,14 @@ use serde::Deserialize;
 use table::{AccessPattern, Action, Changes, Condition, item};
 use utoipa::ToSchema;
 use web::visible::name_fault;
-use web::{Context, Fault, IfMatch, MergePatch, Patch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
+use web::{
+    Context, Fault, IfMatch, MergePatch, Patch, Path, Problem, Query, Route, Rules, Sample, Tagged, Valid, problem,
+};
 
 use super::authorization::{CommunityAccess, LOAD_COMMUNITY};
 use super::{Community, CommunityPath, CommunityView, ONE, SAMPLE, check_member, touch_membership};
 use crate::access::{CALLER, COMMUNITIES, USERS};
-use crate::audit::{AuditedAction, Log, entry};
+use crate::audit::{AuditedAction, Log, ReasonQuery, entry};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::locations::{self, LocationPatch};
 use crate::names::UserId;
@@ -77,6 +79,7 @@ pub fn route() -> Route {
 async fn update(
     cx: Context,
     Path(path): Path<CommunityPath>,
+    Query(query): Query<ReasonQuery>,
     tag: IfMatch,
     Valid(MergePatch(patch)): Valid<MergePatch<CommunityPatch>>,
 ) -> Result<Tagged<CommunityView>, Problem> {
@@ -106,7 +109,7 @@ async fn update(
             actions.push(check_member(before.id, founder));
             actions.push(not_deleted(founder));
             actions.push(touch_membership(founder));
-            actions.push(entry(&cx.engines().clock, log, me, AuditedAction::HandOver, founder, "")?);
+            actions.push(entry(&cx.engines().clock, log, me, AuditedAction::HandOver, founder, query.text())?);
         }
         if before.retention_days != after.retention_days {
             actions.push(retention::list(before.id));

@@ -2,19 +2,19 @@
 
 use jobs::{Job, JobKey, JobOf, JobViewOf, Start, accepted, begin_now};
 use table::{AccessPattern, Action, Changes, Condition, item};
-use web::{Accepted, Context, Path, Problem, Route, Sample, problem};
+use web::{Accepted, Context, Path, Problem, Query, Route, Sample, problem};
 
 use super::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
 use super::{GroupChatPath, ONE};
 use crate::access::{BEGIN_JOB, CALLER, COMMUNITIES, GROUP_CHATS, LIVE};
-use crate::audit::{AuditedAction, Log, entry};
+use crate::audit::{AuditedAction, Log, ReasonQuery, entry};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::jobs::{ChatJobs, Details, Kind, NewJob};
 use crate::keys::{CommunityKey, GroupChatRowKey};
 use crate::names::Millisecond;
 use crate::schema;
 
-/// The mark of the chat, the end of its row in the community, the job, and the entry in the audit log.
+/// The mark of the chat, the end of its row in the community, the job, and the entries in the audit logs.
 const MARK_GROUP_CHAT: AccessPattern = AccessPattern::new(
     "markGroupChat",
     &[GROUP_CHATS.update(), COMMUNITIES.delete(), COMMUNITIES.update(), COMMUNITIES.put(), LIVE.put(), LIVE.get()],
@@ -28,11 +28,16 @@ pub fn route() -> Route {
         .sample(Sample::new("/chat/groupchats/019b76da-a800-7000-8000-000000000022"))
 }
 
-async fn delete(cx: Context, Path(path): Path<GroupChatPath>) -> Result<Accepted<JobViewOf<ChatJobs>>, Problem> {
+async fn delete(
+    cx: Context,
+    Path(path): Path<GroupChatPath>,
+    Query(query): Query<ReasonQuery>,
+) -> Result<Accepted<JobViewOf<ChatJobs>>, Problem> {
     cx.retry(|| async {
         let access = GroupChatAccess::load_also_deleted(&cx, path.chat_id).await?;
         let (chat, me) = (&access.chat, access.me());
-        let may_delete = access.caller.is_admin || [chat.owner, access.community.founder].contains(&me);
+        let is_in_charge = [chat.owner, access.community.founder].contains(&me);
+        let may_delete = access.caller.is_admin || is_in_charge;
         if let Some(job) = chat.deletion_job {
             // To other callers a chat that is being deleted is absent.
             let job = if may_delete { Some(job) } else { None }.ok_or_else(Problem::not_found)?;
@@ -64,8 +69,12 @@ async fn delete(cx: Context, Path(path): Path<GroupChatPath>) -> Result<Accepted
             Action::update(&schema::COMMUNITIES, CommunityKey { community }, counted)
                 .when(Condition::Absent("DeletingAt"))
                 .when(Condition::Equals("Founder", item::text(access.community.founder.to_string()))),
-            entry(clock, Log::Community(community), me, AuditedAction::DeleteGroupChat, chat.id, "")?,
+            entry(clock, Log::Community(community), me, AuditedAction::DeleteGroupChat, chat.id, query.text())?,
         ];
+        if !is_in_charge {
+            // Administrators read what each of them has done in any community.
+            actions.push(entry(clock, Log::Platform, me, AuditedAction::DeleteGroupChat, chat.id, query.text())?);
+        }
         actions.extend(job.actions.clone());
         match cx.access().transact(&MARK_GROUP_CHAT, &actions).await {
             Ok(_) => {}

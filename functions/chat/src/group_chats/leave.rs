@@ -47,8 +47,8 @@ async fn leave(
         let mut all = actions(chat, user)?.to_vec();
         all.push(subtract_memberships(user, 1));
         if user != me {
-            let (log, reason) = (Log::Community(chat.community_id), query.reason.as_deref().unwrap_or_default());
-            all.push(entry(&cx.engines().clock, log, me, AuditedAction::RemoveMember, user, reason)?);
+            let log = Log::Community(chat.community_id);
+            all.push(entry(&cx.engines().clock, log, me, AuditedAction::RemoveMember, user, query.text())?);
         }
         match cx.access().transact(&LEAVE_GROUP_CHAT, &all).await {
             Ok(_) => {}
@@ -59,7 +59,7 @@ async fn leave(
             Err(error) if error.failed(1).is_some() => return Err(Problem::lost_race()),
             Err(error) => return Err(error.into()),
         }
-        end_subscriptions(cx.access(), user, ChatId::Group(chat.id), "removed").await?;
+        end_subscriptions(cx.access(), user, ChatId::Group(chat.id), "removed", None).await?;
         Ok(NoContent)
     })
     .await

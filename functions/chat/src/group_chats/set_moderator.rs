@@ -1,12 +1,12 @@
 //! `PUT /chat/groupchats/{chatId}/moderators/{userId}`
 
 use table::{AccessPattern, Action, Condition, item};
-use web::{Context, NoContent, Path, Problem, Route, Sample, problem};
+use web::{Context, NoContent, Path, Problem, Query, Route, Sample, problem};
 
 use super::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
 use super::{GroupChatUserPath, MODERATOR, SAMPLE_MODERATOR};
 use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS};
-use crate::audit::{AuditedAction, Log, entry};
+use crate::audit::{AuditedAction, Log, ReasonQuery, entry};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::keys::GroupChatMemberKey;
 use crate::moderators::{TOO_MANY_MODERATORS, unchanged, with};
@@ -23,7 +23,11 @@ pub fn route() -> Route {
         .sample(Sample::new(SAMPLE_MODERATOR))
 }
 
-async fn set(cx: Context, Path(path): Path<GroupChatUserPath>) -> Result<NoContent, Problem> {
+async fn set(
+    cx: Context,
+    Path(path): Path<GroupChatUserPath>,
+    Query(query): Query<ReasonQuery>,
+) -> Result<NoContent, Problem> {
     cx.retry(|| async {
         let access = GroupChatAccess::load(&cx, path.chat_id).await?;
         access.require_owner()?;
@@ -38,7 +42,7 @@ async fn set(cx: Context, Path(path): Path<GroupChatUserPath>) -> Result<NoConte
                 .when(Condition::Equals("Owner", item::text(me.to_string())))
                 .when(unchanged(&chat.moderators)?),
             Action::check(&schema::GROUP_CHATS, GroupChatMemberKey { chat: chat.id, user }),
-            entry(&cx.engines().clock, log, me, AuditedAction::SetModerator, user, "")?,
+            entry(&cx.engines().clock, log, me, AuditedAction::SetModerator, user, query.text())?,
         ];
         match cx.access().transact(&SET_MODERATOR, &actions).await {
             Ok(_) => Ok(NoContent),

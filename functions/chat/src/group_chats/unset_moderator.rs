@@ -1,12 +1,12 @@
 //! `DELETE /chat/groupchats/{chatId}/moderators/{userId}`
 
 use table::{AccessPattern, Action, Condition, item};
-use web::{Context, NoContent, Path, Problem, Route, Sample, problem};
+use web::{Context, NoContent, Path, Problem, Query, Route, Sample, problem};
 
 use super::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
 use super::{GroupChatUserPath, MODERATOR, SAMPLE_MODERATOR};
 use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS};
-use crate::audit::{AuditedAction, Log, entry};
+use crate::audit::{AuditedAction, Log, ReasonQuery, entry};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::communities::OWNER_MUST_TRANSFER;
 use crate::moderators::{unchanged, without};
@@ -23,7 +23,11 @@ pub fn route() -> Route {
         .sample(Sample::new(SAMPLE_MODERATOR))
 }
 
-async fn unset(cx: Context, Path(path): Path<GroupChatUserPath>) -> Result<NoContent, Problem> {
+async fn unset(
+    cx: Context,
+    Path(path): Path<GroupChatUserPath>,
+    Query(query): Query<ReasonQuery>,
+) -> Result<NoContent, Problem> {
     cx.retry(|| async {
         let access = GroupChatAccess::load(&cx, path.chat_id).await?;
         access.require_owner()?;
@@ -40,7 +44,7 @@ async fn unset(cx: Context, Path(path): Path<GroupChatUserPath>) -> Result<NoCon
                 .when(Condition::Absent("DeletingAt"))
                 .when(Condition::Equals("Owner", item::text(me.to_string())))
                 .when(unchanged(&chat.moderators)?),
-            entry(&cx.engines().clock, log, me, AuditedAction::UnsetModerator, user, "")?,
+            entry(&cx.engines().clock, log, me, AuditedAction::UnsetModerator, user, query.text())?,
         ];
         match cx.access().transact(&UNSET_MODERATOR, &actions).await {
             Ok(_) => Ok(NoContent),

@@ -4,12 +4,12 @@ use serde::Deserialize;
 use table::{AccessPattern, Action, Changes, Condition, item};
 use utoipa::ToSchema;
 use web::visible::name_fault;
-use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
+use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Query, Route, Rules, Sample, Tagged, Valid, problem};
 
 use super::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
 use super::{BELOW_MEMBERS, GroupChat, GroupChatPath, GroupChatView, ONE, SAMPLE, touch_membership};
 use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, USERS};
-use crate::audit::{AuditedAction, Log, entry};
+use crate::audit::{AuditedAction, Log, ReasonQuery, entry};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::communities::check_member;
 use crate::keys::GroupChatMemberKey;
@@ -95,6 +95,7 @@ pub fn route() -> Route {
 async fn update(
     cx: Context,
     Path(path): Path<GroupChatPath>,
+    Query(query): Query<ReasonQuery>,
     tag: IfMatch,
     Valid(MergePatch(patch)): Valid<MergePatch<GroupChatPatch>>,
 ) -> Result<Tagged<GroupChatView>, Problem> {
@@ -129,7 +130,7 @@ async fn update(
             actions.push(not_deleted(user));
             actions.push(touch_membership(user));
             let log = Log::Community(before.community_id);
-            actions.push(entry(&cx.engines().clock, log, me, AuditedAction::HandOver, user, "")?);
+            actions.push(entry(&cx.engines().clock, log, me, AuditedAction::HandOver, user, query.text())?);
         }
         let error = match cx.access().transact(&UPDATE_GROUP_CHAT, &actions).await {
             Ok(rev) => return Ok(Tagged::new(&after.into(), rev)),

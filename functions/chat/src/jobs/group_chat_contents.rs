@@ -72,7 +72,7 @@ impl Contents {
             }
             if self.phase == Phase::Members {
                 // Only members subscribe, so there are no later subscriptions.
-                end_feed(access, chat).await?;
+                end_feed(access, chat, None).await?;
             }
             self.phase = next;
         }

@@ -55,7 +55,7 @@ impl Worker<ChatJobs> for LeaveCommunity {
         let counts = lease.job.counts;
         // After the commit of the step that left them, and again if this run dies before the next one.
         for chat in std::mem::take(&mut checkpoint.left) {
-            end_subscriptions(access, user, ChatId::Group(chat), "removed").await?;
+            end_subscriptions(access, user, ChatId::Group(chat), "removed", None).await?;
         }
         if checkpoint.phase == Phase::Check {
             if owns_chat(access, &LEAVE_COMMUNITY, community, user).await? {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use table::{Access, AccessPattern, EntityKey, Error, Escaped, Item, Key, Stored};
+use table::{Access, AccessPattern, EntityKey, Error, Escaped, Item, Key, Rev, Stored};
 
 use super::feed::Feed;
 use crate::access::LIVE as ON_LIVE;
@@ -45,6 +45,8 @@ pub struct StoredConnection {
 pub struct Connection {
     pub id: Escaped,
     pub user: UserId,
+    /// The revision of its item, which each change of its subscriptions raises.
+    pub rev: Option<Rev>,
     pub feeds: BTreeSet<Feed>,
 }
 
@@ -53,7 +55,8 @@ pub async fn load(access: &Access, pattern: &'static AccessPattern, id: &Escaped
     let key = ConnectionKey { connection: id.clone() };
     let Some(stored) = access.table(pattern, &LIVE).get_consistent(key).await? else { return Ok(None) };
     let connection: StoredConnection = stored.read()?;
-    Ok(Some(Connection { id: id.clone(), user: connection.user_id, feeds: feeds(&stored.item) }))
+    let (user, rev) = (connection.user_id, stored.rev);
+    Ok(Some(Connection { id: id.clone(), user, rev, feeds: feeds(&stored.item) }))
 }
 
 /// Returns the connections of a user, strongly consistent.

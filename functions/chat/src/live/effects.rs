@@ -45,8 +45,10 @@ pub enum Effect {
     CloseConnections { user: UserId, session: Option<SessionId> },
     /// The sessions of the user that are refused are deleted.
     EndSessions { user: UserId, from: SessionsFrom },
-    /// The files of a picture are deleted that a user or a community has no more.
+    /// The files of a picture are deleted that a community has no more.
     RemovePicture(PictureId),
+    /// The files and the item of a picture are deleted that the user has no more.
+    RemoveOwnPicture { user: UserId, picture: PictureId },
     /// A connection of the user was opened or has ended.
     Connections { user: UserId, change: ConnectionChange },
 }

@@ -1,9 +1,11 @@
 //! Ending subscriptions and connections, after a commit and before its response: nothing that is committed later reaches
-//! the person. The stream handler does the same again, for a request that was stopped in between.
+//! the person. The stream handler does the same again, for a request that was stopped in between. It tells clients only
+//! until a time, since API Gateway may answer none of many posts; then it ends the other subscriptions without a frame.
 
 use futures::stream::{self, TryStreamExt};
 use table::access::OnSocket;
 use table::{Access, AccessPattern, Action, Changes, Delivery, EntityKey, Error, Escaped, Key};
+use tokio::time::Instant;
 use web::Problem;
 
 use super::connections::{self, Connection, feeds};
@@ -37,22 +39,28 @@ pub async fn end_subscriptions(
     user: UserId,
     chat: ChatId,
     reason: &'static str,
+    tell_until: Option<Instant>,
 ) -> Result<(), Problem> {
     match chat {
-        ChatId::Group(chat) => Ok(end(access, Feed::GroupChat(chat), Some(user), reason).await?),
+        ChatId::Group(chat) => Ok(end(access, Feed::GroupChat(chat), Some(user), reason, tell_until).await?),
         ChatId::Private(_) => Ok(()),
     }
 }
 
 /// Ends the view of two users on whether the other is online, after one has blocked the other.
-pub async fn end_presence(access: &Access, one: UserId, other: UserId) -> Result<(), Problem> {
-    end(access, Feed::Presence(one), Some(other), "removed").await?;
-    Ok(end(access, Feed::Presence(other), Some(one), "removed").await?)
+pub async fn end_presence(
+    access: &Access,
+    one: UserId,
+    other: UserId,
+    tell_until: Option<Instant>,
+) -> Result<(), Problem> {
+    end(access, Feed::Presence(one), Some(other), "removed", tell_until).await?;
+    Ok(end(access, Feed::Presence(other), Some(one), "removed", tell_until).await?)
 }
 
 /// Ends all subscriptions to a chat that is being deleted.
-pub async fn end_feed(access: &Access, chat: GroupChatId) -> Result<(), Problem> {
-    Ok(end(access, Feed::GroupChat(chat), None, "deleted").await?)
+pub async fn end_feed(access: &Access, chat: GroupChatId, tell_until: Option<Instant>) -> Result<(), Problem> {
+    Ok(end(access, Feed::GroupChat(chat), None, "deleted", tell_until).await?)
 }
 
 /// Closes the connections of a user, or only those of one session.
@@ -71,6 +79,7 @@ pub async fn close(access: &Access, user: UserId, ids: &[Escaped]) -> Result<(),
     let connection = |(id, stored): (&Escaped, Option<table::Stored>)| Connection {
         id: id.clone(),
         user,
+        rev: stored.as_ref().and_then(|stored| stored.rev),
         feeds: stored.map(|stored| feeds(&stored.item)).unwrap_or_default(),
     };
     let keys: Vec<Key> = ids.iter().zip(stored).flat_map(|pair| connection(pair).keys()).collect();
@@ -82,11 +91,18 @@ pub async fn close(access: &Access, user: UserId, ids: &[Escaped]) -> Result<(),
     Ok(())
 }
 
-/// Ends the subscriptions to a feed, of one user or of all.
-async fn end(access: &Access, feed: Feed, user: Option<UserId>, reason: &'static str) -> Result<(), Error> {
+/// Ends the subscriptions to a feed, of one user or of all. After the given time no client is told any more.
+async fn end(
+    access: &Access,
+    feed: Feed,
+    user: Option<UserId>,
+    reason: &'static str,
+    tell_until: Option<Instant>,
+) -> Result<(), Error> {
     let table = access.table(&END_SUBSCRIPTIONS, &LIVE);
     let prefix = user.map_or_else(|| "USER#".to_owned(), |user| format!("USER#{user}#"));
     let subscriptions = table.query(format!("SUB#{feed}")).begins_with(prefix).consistent();
+    let is_late = move || tell_until.is_some_and(|until| Instant::now() >= until);
     loop {
         let page = subscriptions.page(PAGE).await?;
         let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
@@ -98,6 +114,9 @@ async fn end(access: &Access, feed: Feed, user: Option<UserId>, reason: &'static
                 Ok(_) | Err(Error::NotFound) => {}
                 Err(error) => return Err(error),
             }
+            if is_late() {
+                return Ok(());
+            }
             let frame = Frame::Unsubscribed { id: None, feed: feed.name(), reason }.bytes();
             // The subscription has ended whether or not the client learns it.
             best_effort(access.post(&END_SUBSCRIPTIONS, connection.text(), frame).await)
@@ -105,6 +124,9 @@ async fn end(access: &Access, feed: Feed, user: Option<UserId>, reason: &'static
         // The frames are sent before the rows are deleted. A run that is stopped in between sends them again. In the
         // other order the next run would not find the rows, and the clients would get no frame.
         stream::iter(connections).try_for_each_concurrent(CONCURRENCY, tell).await?;
+        if is_late() {
+            tracing::warn!(%feed, "the time to tell clients is up; subscriptions may have ended without a frame");
+        }
         table.batch_delete(&keys).await?;
         if page.next.is_none() {
             return Ok(());

@@ -28,9 +28,9 @@ const CONCURRENCY: usize = 100;
 const ATTEMPTS: u32 = 3;
 const MAX_PAUSE: Duration = Duration::from_millis(900);
 
-/// The part of an invocation's time that it keeps for what it writes. API Gateway may answer none of many posts, and an
-/// invocation that runs out of time is repeated with all its posts.
-const MARGIN: Duration = Duration::from_secs(15);
+/// The part of its time that an invocation keeps for what it writes after its posts. API Gateway may answer none of
+/// many posts, and an invocation that runs out of time is repeated with all its posts.
+pub const MARGIN: Duration = Duration::from_secs(15);
 
 /// How long after its opening a connection may answer 410 because `$connect` has not returned yet.
 const OPENING_MILLIS: i64 = 30_000;
@@ -53,10 +53,15 @@ pub struct Recipient {
 }
 
 impl<'a> FanOut<'a> {
-    /// Returns the fan-out of an invocation that must end by a deadline.
-    pub fn new(access: &'a Access, deadline: Instant) -> Self {
-        let until = deadline.checked_sub(MARGIN).unwrap_or(deadline);
+    /// Returns the fan-out of an invocation that must end by a deadline. No post begins in the last part of its time.
+    pub fn new(access: &'a Access, deadline: Instant, margin: Duration) -> Self {
+        let until = deadline.checked_sub(margin).unwrap_or(deadline);
         Self { access, posts: Semaphore::new(CONCURRENCY), until }
+    }
+
+    /// Returns when the last post may begin.
+    pub fn until(&self) -> Instant {
+        self.until
     }
 
     /// Delivers frames to the first connections that follow a feed. Returns the position after the last of these

@@ -14,7 +14,7 @@ use crate::keys::{FeedEntryKey, FeedHeadKey};
 use crate::names::Millisecond;
 use crate::schema::LIVE;
 
-pub use fan_out_due::{FAN_OUT_DUE, Rest, begin_fan_out, head, set_fan_out_due};
+pub use fan_out_due::{Begun, FAN_OUT_DUE, Rest, begin_fan_out, finish_fan_out, head, set_fan_out_due};
 
 /// The events that are added to a feed, with its head.
 pub const APPEND: AccessPattern = AccessPattern::new("appendEvents", &[ON_LIVE.get(), ON_LIVE.put(), ON_LIVE.update()]);
@@ -89,14 +89,30 @@ struct Head {
     /// The sort key of the subscription after which it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     fanout_after: Option<String>,
+    /// The number of fan-outs that have begun with more than their messages say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fanouts_begun: Option<u64>,
+    /// What the last of these delivers, until it has done so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    begun_from: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    begun_after: Option<String>,
     #[serde(rename = "expires")]
     expires: i64,
 }
 
 impl Head {
     fn new(n: u64, clock: &Clock) -> Self {
-        let expires = clock.seconds() + HEAD_SECONDS;
-        Self { n, fanout_due: 0, fanout_from: None, fanout_after: None, expires }
+        Self {
+            n,
+            fanout_due: 0,
+            fanout_from: None,
+            fanout_after: None,
+            fanouts_begun: None,
+            begun_from: None,
+            begun_after: None,
+            expires: clock.seconds() + HEAD_SECONDS,
+        }
     }
 }
 

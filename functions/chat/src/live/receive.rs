@@ -35,6 +35,10 @@ const MAX_BYTES: usize = 4096;
 const MAX_FRAMES: u32 = 20;
 const PERIOD_SECONDS: i64 = 10;
 
+/// The last part of an invocation's time, in which no frame is sent. The handler is stopped half a second before the
+/// end.
+const MARGIN: Duration = Duration::from_secs(1);
+
 pub fn handler() -> EventHandler {
     let handler = EventHandler::new(RECEIVE, receive).patterns(&[
         &CONNECTION,
@@ -65,7 +69,7 @@ async fn receive(event: Event) -> Result<Bytes, EventFailure> {
 
 async fn answer(event: &Event, connection: &Escaped, body: &[u8]) -> Result<(), Error> {
     let access = event.access();
-    let fan_out = FanOut::new(access, event.deadline);
+    let fan_out = FanOut::new(access, event.deadline, MARGIN);
     let send = async |frame: Frame<'_>| {
         fan_out.send(connection, &[frame.bytes()]).await;
         Ok(())

@@ -10,9 +10,9 @@ use table::{Access, AccessPattern, Error, Position};
 use web::{Event, EventFailure, EventHandler};
 
 use super::connections::FORGET;
-use super::fan_out::{FAN_OUT, FanOut};
+use super::fan_out::{FAN_OUT, FanOut, MARGIN};
 use super::feed::Feed;
-use super::feeds::{self, FAN_OUT_DUE, MAX_REPLAYED, Missed, REPLAY, Rest};
+use super::feeds::{self, Begun, Entry, FAN_OUT_DUE, MAX_REPLAYED, Missed, REPLAY, Rest};
 use super::frame::of_events;
 use super::replay::{self, MESSAGES_OF_GROUP_CHATS};
 use crate::schema::{FAN_OUT_QUEUE, FAN_OUT_REST, LIVE};
@@ -67,22 +67,41 @@ async fn serve(event: &Event, message: Message) -> Result<(), Error> {
     let rest = Rest { from: message.from, after: sort_key(&message.after)? };
     let begun = match message.first {
         true => feeds::begin_fan_out(access, feed, rest).await?,
-        false => feeds::head(access, feed).await?.map(|head| (head, rest)),
+        false => feeds::head(access, feed).await?.map(|head| Begun { head, rest, kept: None }),
     };
-    let Some((head, Rest { from, after })) = begun else { return Ok(()) };
-    // Followers who miss more ask for it.
-    let known = from.saturating_sub(1).max(head.saturating_sub(MAX_REPLAYED));
-    let Missed::Entries(entries) = feeds::missed(access, feed, known, head, MAX_REPLAYED).await? else { return Ok(()) };
+    let Some(begun) = begun else { return Ok(()) };
+    deliver(event, feed, &begun, message).await?;
+    feeds::finish_fan_out(access, feed, &begun).await
+}
+
+/// Delivers the events of a fan-out to its next followers, and queues those after them.
+async fn deliver(event: &Event, feed: Feed, begun: &Begun, message: Message) -> Result<(), Error> {
+    let access = event.access();
+    let Some((from, entries)) = events(access, feed, begun, message.from).await? else { return Ok(()) };
     let entries = replay::with_messages(access, &MESSAGES_OF_GROUP_CHATS, entries).await?;
     let frames = of_events(feed, false, &entries);
-    let fan_out = FanOut::new(access, event.deadline);
-    let (followers, others) = fan_out.followers(feed, Some(FanOut::after(feed, &after))).await?;
+    let fan_out = FanOut::new(access, event.deadline, MARGIN);
+    let (followers, others) = fan_out.followers(feed, Some(FanOut::after(feed, &begun.rest.after))).await?;
     if let Some(after) = others {
         let next = Message { feed: message.feed, from, after, first: false };
         access.queue(&QUEUE_REST, FAN_OUT_QUEUE).send(&next).await?;
     }
     fan_out.deliver(feed, followers, &frames).await;
     Ok(())
+}
+
+/// Reads the events of a fan-out, and returns them with the first number. They are only those of its own message if the
+/// others, which an earlier fan-out has not delivered, have expired.
+async fn events(access: &Access, feed: Feed, begun: &Begun, own: u64) -> Result<Option<(u64, Vec<Entry>)>, Error> {
+    for from in [begun.rest.from, own] {
+        // Followers who miss more ask for it.
+        let known = from.saturating_sub(1).max(begun.head.saturating_sub(MAX_REPLAYED));
+        match feeds::missed(access, feed, known, begun.head, MAX_REPLAYED).await? {
+            Missed::Entries(entries) => return Ok(Some((from, entries))),
+            Missed::TooMuch => {}
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the sort key of a position among the followers.

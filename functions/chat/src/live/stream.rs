@@ -14,7 +14,7 @@ use super::connections::{CONNECTIONS, FORGET};
 use super::effects::{ConnectionChange, Effect, effects};
 use super::end::{self, CLOSE_CONNECTIONS, END_SUBSCRIPTIONS};
 use super::event::Event;
-use super::fan_out::{FAN_OUT, FanOut};
+use super::fan_out::{FAN_OUT, FanOut, MARGIN};
 use super::feed::Feed;
 use super::feeds::{APPEND, FAN_OUT_DUE, MAX_APPENDED, NewEntry, append};
 use super::frame::of_events;
@@ -32,7 +32,7 @@ use crate::notifications::write::{
     MentionChange, NOTIFY, NOTIFY_MENTION, NewNotification, Source, count_mention, notify, notify_mention,
 };
 use crate::notifications::{NotificationType, read_key, unread_key};
-use crate::pictures::{self, REMOVE_PICTURES};
+use crate::pictures::{self, REMOVE_OWN_PICTURES, REMOVE_PICTURES};
 use crate::reading::UNREAD;
 use crate::schema::{GROUP_CHATS, NOTIFICATIONS, SYSTEM, TELL};
 use crate::sessions::end::{END_SESSIONS, end_refused};
@@ -64,6 +64,7 @@ pub fn handler() -> EventHandler {
         &END_SESSIONS,
         &DELETE_REACTIONS,
         &REMOVE_PICTURES,
+        &REMOVE_OWN_PICTURES,
         &CONNECTIONS,
         &LAST_SEEN,
     ]);
@@ -76,7 +77,7 @@ async fn live(invocation: Invocation) -> Result<Bytes, EventFailure> {
     let batch = Batch {
         access,
         records: &records,
-        fan_out: FanOut::new(access, invocation.deadline),
+        fan_out: FanOut::new(access, invocation.deadline, MARGIN),
         failed: Failed::default(),
     };
     let work = batch.plan().await;
@@ -223,7 +224,8 @@ impl Batch<'_> {
             | Effect::CloseConnections { .. }
             | Effect::EndSessions { .. }
             | Effect::DeleteReactions { .. }
-            | Effect::RemovePicture(_) => work.ends.push((index, effect)),
+            | Effect::RemovePicture(_)
+            | Effect::RemoveOwnPicture { .. } => work.ends.push((index, effect)),
         }
         Ok(())
     }
@@ -303,19 +305,20 @@ impl Batch<'_> {
 
     /// Ends subscriptions and connections, or deletes reactions and pictures. An operation has done so already unless it was stopped.
     async fn end(&self, effect: Effect) -> Result<(), Problem> {
+        let tell_until = Some(self.fan_out.until());
         match effect {
             Effect::EndSubscriptions { user, chat } => match self.member(chat.into(), user).await? {
                 // The user has joined again since.
                 Some(_) => Ok(()),
                 None => {
                     let reason = if self.is_deleted(chat).await? { "deleted" } else { "removed" };
-                    end::end_subscriptions(self.access, user, chat.into(), reason).await
+                    end::end_subscriptions(self.access, user, chat.into(), reason, tell_until).await
                 }
             },
-            Effect::EndFeed { chat } => end::end_feed(self.access, chat).await,
+            Effect::EndFeed { chat } => end::end_feed(self.access, chat, tell_until).await,
             Effect::EndPresence { chat, one, other } => match self.member(chat.into(), one).await? {
                 Some(member) if member.blocked_at.is_none() && member.gone_at.is_none() => Ok(()),
-                _ => end::end_presence(self.access, one, other).await,
+                _ => end::end_presence(self.access, one, other, tell_until).await,
             },
             Effect::CloseConnections { user, session } => end::close_connections(self.access, user, session).await,
             Effect::EndSessions { user, from } => end_refused(self.access, user, &from).await,
@@ -323,6 +326,7 @@ impl Batch<'_> {
                 Ok(delete_reactions(self.access, &DELETE_REACTIONS, chat, message).await?)
             }
             Effect::RemovePicture(picture) => Ok(pictures::remove(self.access, &REMOVE_PICTURES, picture).await?),
+            Effect::RemoveOwnPicture { user, picture } => Ok(pictures::remove_own(self.access, user, picture).await?),
             _ => Ok(()),
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use table::{Access, AccessPattern, Action, Changes, Condition, EntityKey, Error, Key, item};
+use table::{Access, AccessPattern, Action, Backoff, Changes, Condition, EntityKey, Error, Key, item};
 
-use super::connections::{CONNECTION_SECONDS, Connection};
+use super::connections::{self, CONNECTION, CONNECTION_SECONDS, Connection};
 use super::fan_out::FanOut;
 use super::feed::Feed;
 use super::feeds::{self, MAX_REPLAYED, Missed};
@@ -60,17 +60,17 @@ impl Subscriber<'_> {
                 None => self.forbid(feed).await,
             }
         }
-        let new = feeds.keys().filter(|feed| !self.connection.feeds.contains(feed) && !matches!(feed, Feed::User(_)));
-        if self.connection.feeds.len() + new.count() > MAX_SUBSCRIPTIONS {
-            self.refuse(None, ErrorCode::TooManyFeeds, "A connection may follow 200 feeds.").await;
+        if !has_room(self.connection, feeds.keys()) {
+            self.refuse_more().await;
             return Ok(());
         }
         // Every connection follows the feed of its user.
         let (own, others): (Vec<Feed>, Vec<Feed>) = feeds.keys().partition(|feed| matches!(feed, Feed::User(_)));
         let mut stored = own;
         let pairs = self.pairs(&others).await?;
+        let mut connection = self.connection.clone();
         for chunk in others.chunks(MAX_IN_TRANSACTION) {
-            stored.extend(self.store(chunk, &pairs).await?);
+            stored.extend(self.store(&mut connection, chunk, &pairs).await?);
         }
         let numbered: Vec<Feed> = stored.iter().copied().filter(|feed| !matches!(feed, Feed::Presence(_))).collect();
         let heads: HashMap<Feed, u64> =
@@ -103,7 +103,13 @@ impl Subscriber<'_> {
     }
 
     /// Stores subscriptions in one transaction with the memberships that allow them. Returns those that are allowed.
-    async fn store(&self, feeds: &[Feed], pairs: &HashMap<UserId, PrivateChatId>) -> Result<Vec<Feed>, Error> {
+    /// Frames of one connection may arrive at the same time, so the limit holds for the connection as it was read.
+    async fn store(
+        &self,
+        connection: &mut Connection,
+        feeds: &[Feed],
+        pairs: &HashMap<UserId, PrivateChatId>,
+    ) -> Result<Vec<Feed>, Error> {
         let mut allowed: Vec<(Feed, Vec<Action>)> = Vec::new();
         for feed in feeds {
             match self.conditions(*feed, pairs) {
@@ -111,24 +117,43 @@ impl Subscriber<'_> {
                 None => self.forbid(&feed.name()).await,
             }
         }
+        let mut backoff = Backoff::new();
         while !allowed.is_empty() {
+            if !has_room(connection, allowed.iter().map(|(feed, _)| feed)) {
+                self.refuse_more().await;
+                return Ok(Vec::new());
+            }
             let expires = item::number(self.access.engines().clock.seconds() + CONNECTION_SECONDS);
             let (mut actions, mut of_action) = (Vec::new(), Vec::new());
             let mut changes = Changes::new();
             for (feed, conditions) in &allowed {
-                let key =
-                    SubscriptionKey { feed: *feed, user: self.connection.user, connection: self.connection.id.clone() };
+                let key = SubscriptionKey { feed: *feed, user: connection.user, connection: connection.id.clone() };
                 let subscribe = Action::update(&LIVE, key, Changes::new().set("expires", expires.clone())).or_absent();
                 actions.extend(conditions.iter().cloned().chain([subscribe]));
                 of_action.resize(actions.len(), *feed);
                 changes = changes.set(&feed.to_string(), item::flag(true));
             }
-            let connection = ConnectionKey { connection: self.connection.id.clone() };
-            actions.push(Action::update(&LIVE, connection, changes));
-            let Err(error) = self.access.transact(&SUBSCRIBE, &actions).await else { break };
-            // The connection has ended meanwhile.
+            let rev = connection.rev.ok_or_else(|| Error::Misfit("a connection has no revision".to_owned()))?;
+            let key = ConnectionKey { connection: connection.id.clone() };
+            actions.push(Action::update(&LIVE, key, changes).if_rev(rev));
+            let error = match self.access.transact(&SUBSCRIBE, &actions).await {
+                Ok(rev) => {
+                    connection.rev = Some(rev);
+                    connection.feeds.extend(allowed.iter().map(|(feed, _)| *feed));
+                    break;
+                }
+                Err(error) => error,
+            };
+            // Another frame has changed the subscriptions, or the connection has ended.
             if error.failed(of_action.len()).is_some() {
-                return Ok(Vec::new());
+                if !backoff.wait().await {
+                    return Err(Error::Conflict);
+                }
+                match connections::load(self.access, &CONNECTION, &connection.id).await? {
+                    Some(present) => *connection = present,
+                    None => return Ok(Vec::new()),
+                }
+                continue;
             }
             let failed = of_action.iter().enumerate().filter(|(index, _)| error.failed(*index).is_some());
             let failed: Vec<Feed> = failed.map(|(_, feed)| *feed).collect();
@@ -204,6 +229,10 @@ impl Subscriber<'_> {
         self.refuse(Some(feed), ErrorCode::Forbidden, "No such feed, or you are not allowed to follow it.").await;
     }
 
+    async fn refuse_more(&self) {
+        self.refuse(None, ErrorCode::TooManyFeeds, "A connection may follow 200 feeds.").await;
+    }
+
     async fn refuse(&self, feed: Option<&str>, code: ErrorCode, detail: &str) {
         self.send(&[Frame::Error { id: Some(self.id), feed, code, detail }.bytes()]).await;
     }
@@ -211,4 +240,10 @@ impl Subscriber<'_> {
     async fn send(&self, frames: &[Vec<u8>]) {
         self.fan_out.send(&self.connection.id, frames).await;
     }
+}
+
+/// Whether a connection may follow these feeds as well. The feed of its user, which it follows anyway, does not count.
+fn has_room<'f>(connection: &Connection, feeds: impl Iterator<Item = &'f Feed>) -> bool {
+    let new = feeds.filter(|feed| !connection.feeds.contains(feed) && !matches!(feed, Feed::User(_)));
+    connection.feeds.len() + new.count() <= MAX_SUBSCRIPTIONS
 }

@@ -10,7 +10,7 @@ use super::{ME, Me};
 use crate::access::{CALLER, USERS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::locations::{LocationPatch, patched};
-use crate::pictures::{REMOVE_PICTURES, remove_dropped};
+use crate::pictures::{REMOVE_OWN_PICTURES, dropped, remove_own};
 use crate::schema;
 use crate::texts::text_fault;
 use crate::users::User;
@@ -62,7 +62,7 @@ impl Rules for MePatch {
 pub fn route() -> Route {
     Route::patch("updateMe", ME, SIGNED_IN, update)
         .summary("Update the caller's profile")
-        .patterns(&[&CALLER, &UPDATE_ME, &REMOVE_PICTURES])
+        .patterns(&[&CALLER, &UPDATE_ME, &REMOVE_OWN_PICTURES])
         .problems(&[problem::FORBIDDEN, BANNED, problem::CONFLICT])
         .elsewhere("username", "is changed by PUT /chat/me/username")
         .elsewhere("email", "is changed by PUT /chat/me/email")
@@ -95,7 +95,9 @@ async fn update(
         let update = Action::update(&schema::USERS, caller.stored.key.clone(), changes).if_unchanged(&caller.stored);
         let rev = cx.access().write(&UPDATE_ME, update).await?;
         let (had, has) = ([&before.avatar_url, &before.cover_photo_url], [&after.avatar_url, &after.cover_photo_url]);
-        remove_dropped(cx.access(), had, &has).await?;
+        for picture in dropped(had, &has) {
+            remove_own(cx.access(), caller.id, picture).await?;
+        }
         Ok(Tagged::new(&Me::with_role(after, role), rev))
     })
     .await

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use table::{Access, AccessPattern, Action, Changes, Condition, Error, Stored, item};
-use web::{Context, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
+use table::{Access, AccessPattern, Action, Changes, Condition, Error, item};
+use web::{Context, IfMatch, NoContent, Path, Problem, Query, Route, Sample, problem};
 
 use super::{MEMBERSHIP, MESSAGE, Membership, Message, MessagePath, ONE, SAMPLE, load, membership, table_of};
 use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, PRIVATE_CHATS};
-use crate::audit::{self, AuditedAction, Log};
+use crate::audit::{self, AuditedAction, Log, ReasonQuery};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::group_chats::GroupChat;
 use crate::keys::{GroupChatKey, chat_partition, message_key};
@@ -36,7 +36,12 @@ pub fn route() -> Route {
         .sample(Sample::new(SAMPLE))
 }
 
-async fn delete(cx: Context, Path(path): Path<MessagePath>, tag: IfMatch) -> Result<NoContent, Problem> {
+async fn delete(
+    cx: Context,
+    Path(path): Path<MessagePath>,
+    Query(query): Query<ReasonQuery>,
+    tag: IfMatch,
+) -> Result<NoContent, Problem> {
     let chat = path.chat()?;
     let member = membership(&cx, chat).await?;
     cx.retry_stale(&tag, || async {
@@ -44,7 +49,13 @@ async fn delete(cx: Context, Path(path): Path<MessagePath>, tag: IfMatch) -> Res
         let moderated = authorize(&cx, &member, &message).await?;
         if message.deleted_at.is_none() {
             tag.check(stored.rev)?;
-            let actions = actions(&cx, &member, &message, &stored, &tag, moderated)?;
+            let (clock, by) = (&cx.engines().clock, member.caller.id);
+            let placeholder = to_placeholder(chat, message.id, Millisecond::now(clock), Some(by))?;
+            let mut actions = vec![tag.guard(placeholder, &stored)];
+            if let Some(community) = moderated {
+                let (log, action) = (Log::Community(community), AuditedAction::DeleteMessage);
+                actions.push(audit::entry(clock, log, by, action, message.id, query.text())?);
+            }
             match cx.access().transact(&DELETE_MESSAGE, &actions).await {
                 Ok(_) => {}
                 // The next attempt finds out what has changed.
@@ -70,24 +81,6 @@ async fn authorize(cx: &Context, member: &Membership, message: &Message) -> Resu
     let stored = cx.access().table(&MODERATORS, &schema::GROUP_CHATS).get_consistent(GroupChatKey { chat }).await?;
     let chat: GroupChat = stored.ok_or_else(Problem::not_found)?.read()?;
     if chat.is_moderated_by(member.caller.id) { Ok(Some(chat.community_id)) } else { Err(forbidden()) }
-}
-
-fn actions(
-    cx: &Context,
-    member: &Membership,
-    message: &Message,
-    stored: &Stored,
-    tag: &IfMatch,
-    moderated: Option<CommunityId>,
-) -> Result<Vec<Action>, Problem> {
-    let (clock, by) = (&cx.engines().clock, member.caller.id);
-    let now = Millisecond::now(clock);
-    let mut actions = vec![tag.guard(to_placeholder(member.chat, message.id, now, Some(by))?, stored)];
-    if let Some(community) = moderated {
-        let log = Log::Community(community);
-        actions.push(audit::entry(clock, log, by, AuditedAction::DeleteMessage, message.id, "")?);
-    }
-    Ok(actions)
 }
 
 /// Returns the update that makes a message a placeholder. It fails if the message is one.

@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use serde::Serialize;
 use table::{AccessPattern, Action};
 use utoipa::ToSchema;
-use web::{Context, Created, Path, Problem, Route, Sample, problem};
+use web::{Context, Created, Path, Problem, Query, Route, Sample, problem};
 
 use super::{LIFETIME, PasswordReset, key, password_of};
 use crate::access::{CALLER, COMMUNITIES, LIVE};
-use crate::audit::{AuditedAction, Log, entry};
+use crate::audit::{AuditedAction, Log, ReasonQuery, entry};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::issuer::require_own_login;
 use crate::keys::UserKey;
@@ -38,7 +38,11 @@ pub fn route() -> Route {
         .sample(Sample::new("/chat/users/019b76da-a800-7000-8000-000000000002/password-resets"))
 }
 
-async fn create(cx: Context, Path(UserPath { user_id }): Path<UserPath>) -> Result<Created<ResetCode>, Problem> {
+async fn create(
+    cx: Context,
+    Path(UserPath { user_id }): Path<UserPath>,
+    Query(query): Query<ReasonQuery>,
+) -> Result<Created<ResetCode>, Problem> {
     require_own_login(&cx.engines().config)?;
     let admin = Caller::admin(&cx).await?;
     let user = user_id.id(&cx).await?;
@@ -52,9 +56,10 @@ async fn create(cx: Context, Path(UserPath { user_id }): Path<UserPath>) -> Resu
     let code = URL_SAFE_NO_PAD.encode(random);
     let expires = cx.engines().clock.seconds() + LIFETIME;
     let reset = PasswordReset { user_id: user, password: password_of(&found), expires };
+    let (clock, action) = (&cx.engines().clock, AuditedAction::CreatePasswordReset);
     let actions = [
         Action::create(&schema::LIVE, key(&code)?, &reset)?,
-        entry(&cx.engines().clock, Log::Platform, admin.id, AuditedAction::CreatePasswordReset, user, "")?,
+        entry(clock, Log::Platform, admin.id, action, user, query.text())?,
     ];
     let rev = cx.access().transact(&CREATE_RESET, &actions).await?;
     let expires_at = Timestamp::from_second(expires).map_err(Problem::internal)?;

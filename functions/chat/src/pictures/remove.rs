@@ -1,14 +1,19 @@
 //! The removal of stored pictures.
 
-use table::{Access, AccessPattern, EntityKey, Error, Stored};
+use table::{Access, AccessPattern, Action, EntityKey, Error, Stored};
 
 use super::{INCOMING, PICTURES, Picture, PictureSize, PictureStatus, incoming, object, picture_at};
+use crate::access::LIVE;
 use crate::keys::PictureKey;
-use crate::names::PictureId;
-use crate::schema::BUCKET;
+use crate::names::{PictureId, UserId};
+use crate::schema::{self, BUCKET};
 
 /// The removal of the files of pictures.
 pub const REMOVE_PICTURES: AccessPattern = AccessPattern::new("removePictures", &[PICTURES.delete()]);
+
+/// The removal of a user's pictures: their files and items.
+pub const REMOVE_OWN_PICTURES: AccessPattern =
+    AccessPattern::new("removeOwnPictures", &[PICTURES.delete(), LIVE.delete()]);
 
 /// The removal of a picture and of the file from which it is stored.
 pub const REMOVE_UPLOADS: AccessPattern = AccessPattern::new("removeUploads", &[PICTURES.delete(), INCOMING.delete()]);
@@ -22,6 +27,16 @@ pub async fn remove(access: &Access, pattern: &'static AccessPattern, picture: P
     Ok(())
 }
 
+/// Deletes a picture that a user has no more: its files, and then its item, which has no end by itself.
+pub async fn remove_own(access: &Access, user: UserId, picture: PictureId) -> Result<(), Error> {
+    remove(access, &REMOVE_OWN_PICTURES, picture).await?;
+    let delete = Action::delete(&schema::LIVE, PictureKey { user, picture });
+    match access.write(&REMOVE_OWN_PICTURES, delete).await {
+        Ok(_) | Err(Error::NotFound) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Deletes the files of a user's picture, if they exist. The picture that a community has stays, since it may have another
 /// founder by now.
 pub async fn remove_upload(access: &Access, stored: &Stored) -> Result<(), Error> {
@@ -32,7 +47,7 @@ pub async fn remove_upload(access: &Access, stored: &Stored) -> Result<(), Error
     if is_of_community { Ok(()) } else { remove(access, &REMOVE_UPLOADS, id).await }
 }
 
-/// Deletes the pictures that an owner had before a change and has no more.
+/// Deletes the files of the pictures that a community had before a change and has no more. Their items expire.
 pub async fn remove_dropped(
     access: &Access,
     before: [&Option<String>; 2],

@@ -38,7 +38,7 @@ async fn block(cx: Context, Path(path): Path<PrivateChatPath>) -> Result<NoConte
     let member = cx.access().table(&FIND_MEMBERS, &schema::PRIVATE_CHATS).get_consistent(key).await?;
     let member = member.ok_or_else(Problem::not_found)?.read::<ChatMember>()?;
     for other in member.member_ids.into_iter().filter(|member| *member != caller.id) {
-        end_presence(cx.access(), caller.id, other).await?;
+        end_presence(cx.access(), caller.id, other, None).await?;
     }
     Ok(NoContent)
 }

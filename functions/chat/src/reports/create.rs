@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use table::part::Escaped;
 use table::schema::Table;
-use table::{AccessPattern, Action, EntityKey};
+use table::{AccessPattern, Action, Condition, EntityKey};
 use utoipa::ToSchema;
 use web::visible::name_fault;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Rules, Sample, Valid, problem};
@@ -12,7 +12,7 @@ use super::{
     ChatReport, Evidence, REPORTED, RETENTION_SECONDS, Reason, Report, ReportPlace, ReportStatus, ReportView, Reported,
     TargetKind, chat_key, key,
 };
-use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, PRIVATE_CHATS, USERS};
+use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, LIVE, PRIVATE_CHATS, USERS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::communities::Community;
 use crate::group_chats::GroupChat;
@@ -28,8 +28,11 @@ const TARGET: AccessPattern =
     AccessPattern::new("reportTarget", &[USERS.get(), COMMUNITIES.get(), GROUP_CHATS.get(), PRIVATE_CHATS.get()]);
 
 /// A new report, the place where it is, its row in the list of a group chat, and the guard that lets its user report
-/// the target once.
-const CREATE_REPORT: AccessPattern = AccessPattern::new("createReport", &[COMMUNITIES.put(), COMMUNITIES.get()]);
+/// the target once, with the checks that its community and group chat are not being deleted.
+const CREATE_REPORT: AccessPattern = AccessPattern::new(
+    "createReport",
+    &[COMMUNITIES.put(), COMMUNITIES.check(), GROUP_CHATS.check(), LIVE.put(), LIVE.get()],
+);
 
 const PATH: &str = "/chat/reports";
 
@@ -90,7 +93,7 @@ async fn create(
     Valid(Json(new)): Valid<Json<NewReport>>,
 ) -> Result<Created<ReportView>, Problem> {
     let caller = Caller::load(&cx).await?;
-    if let Some(earlier) = once.earlier(&cx, &CREATE_REPORT, &schema::COMMUNITIES).await? {
+    if let Some(earlier) = once.earlier(&cx, &CREATE_REPORT, &schema::LIVE).await? {
         return Ok(earlier);
     }
     count(&cx, &rates::REPORTS, &[&caller.id.to_string()]).await?;
@@ -128,17 +131,26 @@ async fn create(
         Action::create(&schema::COMMUNITIES, ReportPlaceKey { report: id }.key(), &place)?,
         Action::create(&schema::COMMUNITIES, ReportedKey { user: caller.id, target: guard }.key(), &reported)?,
     ];
-    let listed = ChatReport { expires };
-    let listed = target
-        .group_chat
-        .map(|chat| Action::create(&schema::COMMUNITIES, chat_key(chat, ReportStatus::Open, id), &listed));
-    actions.extend(listed.transpose()?);
+    // The deletion of a community or group chat deletes its rows, and would not find those that come after it.
+    let kept = Condition::Absent("DeletingAt");
+    let community = target.community.map(|community| CommunityKey { community });
+    actions.extend(community.map(|key| Action::check(&schema::COMMUNITIES, key).when(kept.clone())));
+    if let Some(chat) = target.group_chat {
+        let listed = ChatReport { expires };
+        actions.push(Action::check(&schema::GROUP_CHATS, GroupChatKey { chat }).when(kept));
+        actions.push(Action::create(&schema::COMMUNITIES, chat_key(chat, ReportStatus::Open, id), &listed)?);
+    }
     let view = ReportView::of_reporter(target.community, report);
     let location = format!("{PATH}/{id}");
-    let created = once.create(&cx, &CREATE_REPORT, &schema::COMMUNITIES, actions, location, &view).await;
-    created.map_err(|error| match error.failed(2) {
-        Some(_) => REPORTED.because("You have reported this before."),
-        None => error.into(),
+    let created = once.create(&cx, &CREATE_REPORT, &schema::LIVE, actions, location, &view).await;
+    created.map_err(|error| {
+        if error.failed(3).or(error.failed(4)).is_some() {
+            return Problem::not_found();
+        }
+        match error.failed(2) {
+            Some(_) => REPORTED.because("You have reported this before."),
+            None => error.into(),
+        }
     })
 }
 

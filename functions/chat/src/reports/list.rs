@@ -1,9 +1,9 @@
 //! `GET /chat/communities/{communityId}/reports`, `GET /chat/groupchats/{chatId}/reports` and `GET /chat/reports`
 
 use serde::Deserialize;
-use table::{AccessPattern, EntityKey, Key, Stored};
+use table::{AccessPattern, EntityKey, Key, Position, Stored};
 use utoipa::ToSchema;
-use web::{Context, Limit, Page, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, Json, Limit, Page, Path, Problem, Query, Route, Sample, problem};
 
 use super::{Report, ReportStatus, ReportView, key};
 use crate::access::{CALLER, COMMUNITIES};
@@ -14,6 +14,8 @@ use crate::group_chats::GroupChatPath;
 use crate::group_chats::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
 use crate::keys::{ChatReportKey, CommunityKey, GroupChatKey, PlatformReportKey};
 use crate::names::{CommunityId, UserId};
+use crate::people::{Include, PEOPLE};
+use crate::people_of_page::PeoplePage;
 use crate::schema;
 
 /// The reports of a status in a partition.
@@ -38,12 +40,15 @@ struct ReportQuery {
     #[serde(default)]
     #[schema(default = "open")]
     status: ReportStatus,
+    /// `people` adds the names of the users whom the items name.
+    #[schema(nullable = false)]
+    include: Option<Include>,
 }
 
 pub fn community_route() -> Route {
     Route::get("listReports", OF_COMMUNITY, SIGNED_IN, list_of_community)
         .summary("List the reports of a status about messages of a community's chats, the oldest first")
-        .patterns(&[&CALLER, &LOAD_COMMUNITY, &REPORTS])
+        .patterns(&[&CALLER, &LOAD_COMMUNITY, &REPORTS, &PEOPLE])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND])
         .sample(Sample::new("/chat/communities/019b76da-a800-7000-8000-000000000011/reports"))
 }
@@ -51,7 +56,7 @@ pub fn community_route() -> Route {
 pub fn chat_route() -> Route {
     Route::get("listChatReports", OF_CHAT, SIGNED_IN, list_of_chat)
         .summary("List the reports of a status about messages of a group chat, the oldest first")
-        .patterns(&[&CALLER, &LOAD_GROUP_CHAT, &REPORTS_OF_CHAT])
+        .patterns(&[&CALLER, &LOAD_GROUP_CHAT, &REPORTS_OF_CHAT, &PEOPLE])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND])
         .sample(Sample::new("/chat/groupchats/019b76da-a800-7000-8000-000000000021/reports"))
 }
@@ -59,7 +64,7 @@ pub fn chat_route() -> Route {
 pub fn platform_route() -> Route {
     Route::get("listPlatformReports", OF_PLATFORM, SIGNED_IN, list_of_platform)
         .summary("List the reports of a status about private messages, people and communities, the oldest first")
-        .patterns(&[&CALLER, &REPORTS])
+        .patterns(&[&CALLER, &REPORTS, &PEOPLE])
         .problems(&[problem::FORBIDDEN, BANNED])
         .sample(Sample::new(OF_PLATFORM))
 }
@@ -68,7 +73,7 @@ async fn list_of_community(
     cx: Context,
     Path(CommunityPath { community_id: community }): Path<CommunityPath>,
     Query(query): Query<ReportQuery>,
-) -> Result<Page<ReportView>, Problem> {
+) -> Result<Json<PeoplePage<ReportView>>, Problem> {
     let access = CommunityAccess::load(&cx, community).await?;
     access.require_moderator()?;
     list(&cx, access.me(), Some(community), query).await
@@ -78,7 +83,7 @@ async fn list_of_chat(
     cx: Context,
     Path(GroupChatPath { chat_id: chat }): Path<GroupChatPath>,
     Query(query): Query<ReportQuery>,
-) -> Result<Page<ReportView>, Problem> {
+) -> Result<Json<PeoplePage<ReportView>>, Problem> {
     let access = GroupChatAccess::load(&cx, chat).await?;
     access.require_moderator()?;
     let me = access.me();
@@ -95,10 +100,13 @@ async fn list_of_chat(
         found.map(|report| report.map_or(Ok(None), |report| view(community, &report, me))).collect()
     };
     let (items, next) = rows.page_of(query.limit.0, of_rows).await?;
-    Ok(Page { items, next_cursor: cx.cursor_to(next)? })
+    with_people(&cx, items, next, query.include).await
 }
 
-async fn list_of_platform(cx: Context, Query(query): Query<ReportQuery>) -> Result<Page<ReportView>, Problem> {
+async fn list_of_platform(
+    cx: Context,
+    Query(query): Query<ReportQuery>,
+) -> Result<Json<PeoplePage<ReportView>>, Problem> {
     let caller = Caller::admin(&cx).await?;
     list(&cx, caller.id, None, query).await
 }
@@ -109,7 +117,7 @@ async fn list(
     me: UserId,
     community: Option<CommunityId>,
     query: ReportQuery,
-) -> Result<Page<ReportView>, Problem> {
+) -> Result<Json<PeoplePage<ReportView>>, Problem> {
     let partition = match community {
         Some(community) => CommunityKey { community }.key().pk,
         None => PlatformReportKey::PK.to_owned(),
@@ -119,7 +127,18 @@ async fn list(
     let reports = reports.begins_with(format!("REPORT#{}#", query.status)).after(after);
     let views = |rows: Vec<Stored>| async move { rows.iter().map(|row| view(community, row, me)).collect() };
     let (items, next) = reports.page_of(query.limit.0, views).await?;
-    Ok(Page { items, next_cursor: cx.cursor_to(next)? })
+    with_people(cx, items, next, query.include).await
+}
+
+/// Returns a page of reports, with the people whom they name if the query includes them.
+async fn with_people(
+    cx: &Context,
+    items: Vec<ReportView>,
+    next: Option<Position>,
+    include: Option<Include>,
+) -> Result<Json<PeoplePage<ReportView>>, Problem> {
+    let page = Page { items, next_cursor: cx.cursor_to(next)? };
+    Ok(Json(PeoplePage::of(cx, page, include, ReportView::people).await?))
 }
 
 /// Returns what a moderator or an administrator sees of a report. None if it is about that person.

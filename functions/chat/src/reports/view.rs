@@ -75,6 +75,13 @@ impl ReportView {
     pub fn of_reporter(community_id: Option<CommunityId>, report: Report) -> Self {
         Self { evidence: None, settled_by: None, ..Self::new(community_id, report) }
     }
+
+    /// Returns the people whom the report names.
+    pub fn people(&self) -> impl Iterator<Item = UserId> + use<> {
+        let target = if self.kind == TargetKind::Person { self.target_id.parse().ok() } else { None };
+        let sender = self.evidence.as_ref().map(|evidence| evidence.sender_id);
+        [Some(self.reporter_id), target, sender, self.settled_by].into_iter().flatten()
+    }
 }
 
 impl From<Evidence> for EvidenceView {

@@ -49,9 +49,12 @@ async fn log_in(cx: Context, Json(request): Json<LoginRequest>) -> Result<Create
     let user = find(&cx, &login).await?;
     // The attempt counts before the password is checked, so that attempts at the same time count as well. Username and
     // address of a user count separately: if they counted together, attempts with one would show whose the other is.
-    let limits = [(&rates::LOGIN_FROM_NETWORK, vec![login.as_str(), &network]), (&rates::LOGIN, vec![login.as_str()])];
-    for (limit, who) in &limits {
-        rates::count_as(&cx, limit, who, TOO_MANY_ATTEMPTS).await?;
+    let (here, anywhere) = ([login.as_str(), network.as_str()], [login.as_str()]);
+    rates::count_as(&cx, &rates::LOGIN_FROM_NETWORK, &here, TOO_MANY_ATTEMPTS).await?;
+    if let Err(refused) = rates::count_as(&cx, &rates::LOGIN, &anywhere, TOO_MANY_ATTEMPTS).await {
+        // An attempt whose password is not checked is no failure of the network.
+        rates::give_back(&cx, &rates::LOGIN_FROM_NETWORK, &here).await?;
+        return Err(refused);
     }
     let hash = user.as_ref().and_then(|user| user.password_hash.as_deref());
     let is_right = request.password.verify(&cx, hash).await?;
@@ -59,9 +62,8 @@ async fn log_in(cx: Context, Json(request): Json<LoginRequest>) -> Result<Create
         let problem = BAD_CREDENTIALS.because("No user has this login and password. Check both and retry.");
         return Err(problem.header(header::WWW_AUTHENTICATE, "Bearer"));
     };
-    for (limit, who) in &limits {
-        rates::give_back(&cx, limit, who).await?;
-    }
+    rates::give_back(&cx, &rates::LOGIN_FROM_NETWORK, &here).await?;
+    rates::give_back(&cx, &rates::LOGIN, &anywhere).await?;
     if let Some(problem) = banned(user, &cx.engines().clock) {
         return Err(problem);
     }

@@ -1,11 +1,11 @@
 //! `DELETE /chat/users/{userId}/ban`
 
-use web::{Context, NoContent, Path, Problem, Route, Sample, problem};
+use web::{Context, NoContent, Path, Problem, Query, Route, Sample, problem};
 
 use super::ban::{BAN, BAN_USER, SAMPLE_BAN, set};
 use super::path::UserPath;
 use crate::access::CALLER;
-use crate::audit::AuditedAction;
+use crate::audit::{AuditedAction, ReasonQuery};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 
 pub fn route() -> Route {
@@ -16,9 +16,13 @@ pub fn route() -> Route {
         .sample(Sample::new(SAMPLE_BAN))
 }
 
-async fn unban(cx: Context, Path(UserPath { user_id }): Path<UserPath>) -> Result<NoContent, Problem> {
+async fn unban(
+    cx: Context,
+    Path(UserPath { user_id }): Path<UserPath>,
+    Query(query): Query<ReasonQuery>,
+) -> Result<NoContent, Problem> {
     let caller = Caller::admin(&cx).await?;
     let user = user_id.id(&cx).await?;
-    set(&cx, &caller, user, None, AuditedAction::UnbanUser, "").await?;
+    set(&cx, &caller, user, None, AuditedAction::UnbanUser, query.text()).await?;
     Ok(NoContent)
 }

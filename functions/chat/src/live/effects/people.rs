@@ -23,7 +23,7 @@ pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {
         let from = new.sessions_from.filter(|from| old.sessions_from.as_ref() != Some(from));
         let end = from.map(|from| Effect::EndSessions { user, from });
         let (had, has) = ([&old.avatar_url, &old.cover_photo_url], [&new.avatar_url, &new.cover_photo_url]);
-        let pictures = dropped(had, &has).into_iter().map(Effect::RemovePicture);
+        let pictures = dropped(had, &has).into_iter().map(|picture| Effect::RemoveOwnPicture { user, picture });
         return Ok(close.into_iter().chain(end).chain(pictures).collect());
     }
     if let Some(SessionKey { user, session }) = SessionKey::parse(&record.key) {

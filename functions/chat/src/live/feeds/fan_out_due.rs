@@ -1,4 +1,5 @@
-//! The fan-out of a feed to its followers past the first: what is due is kept in the feed's head.
+//! The fan-out of a feed to its followers past the first. The feed's head keeps what is due, and what has begun with
+//! more than its message says, until that is delivered.
 
 use table::item::{number, text};
 use table::{Access, AccessPattern, Action, Backoff, Changes, Condition, Error};
@@ -16,6 +17,9 @@ pub const FAN_OUT_DUE: AccessPattern = AccessPattern::new("fanOutDue", &[ON_LIVE
 const FANOUT_DUE: &str = "FanoutDue";
 const FANOUT_FROM: &str = "FanoutFrom";
 const FANOUT_AFTER: &str = "FanoutAfter";
+const FANOUTS_BEGUN: &str = "FanoutsBegun";
+const BEGUN_FROM: &str = "BegunFrom";
+const BEGUN_AFTER: &str = "BegunAfter";
 
 /// How long after it was due a fan-out counts as lost.
 const FANOUT_LOST_MILLIS: i64 = 5000;
@@ -27,6 +31,16 @@ pub struct Rest {
     pub from: u64,
     /// The sort key of the subscription after which the followers begin.
     pub after: String,
+}
+
+/// A fan-out that has begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// The number of the last event.
+    pub head: u64,
+    pub rest: Rest,
+    /// Its number among those that have begun with more than their messages say. The head keeps the last of them.
+    pub kept: Option<u64>,
 }
 
 impl Rest {
@@ -43,14 +57,22 @@ impl Head {
         (self.fanout_due > 0).then_some(Rest { from, after })
     }
 
-    /// Returns the conditions that hold until another writer changes the fan-out that is due.
-    fn same_fan_out(&self) -> [Condition; 3] {
+    /// Returns what a fan-out that has begun delivers beyond its message.
+    fn begun(&self) -> Option<Rest> {
+        Some(Rest { from: self.begun_from?, after: self.begun_after.clone()? })
+    }
+
+    /// Returns the conditions that hold until another writer changes the fan-out that is due or the one that has begun.
+    fn same_fan_outs(&self) -> [Condition; 6] {
         let same =
             |name, value: Option<_>| value.map_or(Condition::Absent(name), |value| Condition::Equals(name, value));
         [
             Condition::Equals(FANOUT_DUE, number(self.fanout_due)),
             same(FANOUT_FROM, self.fanout_from.map(number)),
             same(FANOUT_AFTER, self.fanout_after.clone().map(text)),
+            same(FANOUTS_BEGUN, self.fanouts_begun.map(number)),
+            same(BEGUN_FROM, self.begun_from.map(number)),
+            same(BEGUN_AFTER, self.begun_after.clone().map(text)),
         ]
     }
 }
@@ -81,17 +103,25 @@ pub async fn set_fan_out_due(access: &Access, feed: Feed, rest: &Rest) -> Result
 }
 
 /// Marks no fan-out as due, so that the next event makes one due again. Returns the number of the last event, read after
-/// that, and what is to be delivered: this with what became due since.
-pub async fn begin_fan_out(access: &Access, feed: Feed, rest: Rest) -> Result<Option<(u64, Rest)>, Error> {
+/// that, and what is to be delivered: this with what became due since and what an earlier fan-out has not delivered.
+///
+/// The message says only the first of these, and it may be delivered again. So the head keeps the others until
+/// [`finish_fan_out`].
+pub async fn begin_fan_out(access: &Access, feed: Feed, rest: Rest) -> Result<Option<Begun>, Error> {
     let mut backoff = Backoff::new();
     loop {
         let Some(before) = load(access, feed).await? else { return Ok(None) };
-        let none = Changes::new().set(FANOUT_DUE, number(0));
-        match change_fan_out(access, feed, &before, none).await {
-            Ok(()) => {
-                let rest = before.due().map_or_else(|| rest.clone(), |due| due.with(rest.clone()));
-                return Ok(head(access, feed).await?.map(|head| (head, rest)));
-            }
+        let all = [before.due(), before.begun()].into_iter().flatten().fold(rest.clone(), Rest::with);
+        let none = Changes::new().set(FANOUT_DUE, number(0)).remove(FANOUT_FROM).remove(FANOUT_AFTER);
+        let (changes, kept) = if all == rest {
+            (none.remove(BEGUN_FROM).remove(BEGUN_AFTER), None)
+        } else {
+            let begun = before.fanouts_begun.unwrap_or(0) + 1;
+            let changes = none.set(FANOUTS_BEGUN, number(begun)).set(BEGUN_FROM, number(all.from));
+            (changes.set(BEGUN_AFTER, text(all.after.clone())), Some(begun))
+        };
+        match change_fan_out(access, feed, &before, changes).await {
+            Ok(()) => return Ok(head(access, feed).await?.map(|head| Begun { head, rest: all, kept })),
             Err(Error::NotFound) => return Ok(None),
             Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
             Err(error) => return Err(error),
@@ -99,9 +129,20 @@ pub async fn begin_fan_out(access: &Access, feed: Feed, rest: Rest) -> Result<Op
     }
 }
 
-/// Changes the fan-out that is due unless another writer has changed it since the head was read.
+/// Removes from the head what a fan-out has delivered, unless another one has begun since, which delivers that as well.
+pub async fn finish_fan_out(access: &Access, feed: Feed, begun: &Begun) -> Result<(), Error> {
+    let Some(kept) = begun.kept else { return Ok(()) };
+    let delivered = Changes::new().remove(BEGUN_FROM).remove(BEGUN_AFTER);
+    let is_last = Condition::Equals(FANOUTS_BEGUN, number(kept));
+    match access.write(&FAN_OUT_DUE, Action::update(&LIVE, FeedHeadKey { feed }, delivered).when(is_last)).await {
+        Ok(_) | Err(Error::NotFound | Error::ConditionFailed(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Changes the fan-outs of a feed unless another writer has changed them since the head was read.
 async fn change_fan_out(access: &Access, feed: Feed, head: &Head, changes: Changes) -> Result<(), Error> {
-    let action = Action::update(&LIVE, FeedHeadKey { feed }, changes).when_all(head.same_fan_out());
+    let action = Action::update(&LIVE, FeedHeadKey { feed }, changes).when_all(head.same_fan_outs());
     access.write(&FAN_OUT_DUE, action).await.map(|_| ())
 }
 
