@@ -20,13 +20,35 @@ const browser = await chromium.launch({
 })
 
 /**
- * Signs a person in, with the keyboard. The window gets the ticket for its socket once `connects` is settled. Returns the
- * page and the username.
+ * Signs a person in, with the keyboard. The window gets the ticket for its socket once `connects` is settled, and the first
+ * frame of the type `loses` does not reach it. Returns the page and the username.
  */
-async function signIn(token, connects = Promise.resolve()) {
+async function signIn(token, connects = Promise.resolve(), loses = null) {
   // One browser with two windows: each has its own person.
   const page = await context.newPage()
   await page.route(/\/chat\/live\/tickets$/, (route) => connects.then(() => route.continue()))
+  await page.routeWebSocket(/./, (socket) => {
+    const link = { socket, server: socket.connectToServer(), joined: null }
+    sockets.push(link)
+    link.server.onMessage((text) => {
+      const frame = JSON.parse(text)
+      if (frame.type === loses) {
+        loses = null
+        // A client subscribes again to a feed that was not confirmed between two checks of the heads.
+        const pong = JSON.stringify({ type: 'pong', id: 'heads', heads: { [frame.feed]: frame.head } })
+        socket.send(pong)
+        socket.send(pong)
+        return
+      }
+      if (frame.type === 'events' && link.joined) {
+        link.joined.push(...frame.events)
+        if (!frame.events.some(({ kind }) => kind === 'message.deleted')) return
+        frame.events = link.joined
+        link.joined = null
+      }
+      socket.send(JSON.stringify(frame))
+    })
+  })
   page.on('pageerror', (error) => assert.fail(error.stack))
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
   await page.goto(`${platform}/chat/app`)
@@ -49,11 +71,11 @@ async function picture(page, name) {
 
 const problems = []
 const context = await browser.newContext({ viewport: { width: 1000, height: 700 } })
-/** The sockets of the windows, so that the test can cut them. */
+/**
+ * The sockets of the windows, so that the test can cut them. Events that are `joined` reach the window in one frame, up to
+ * the next deletion of a message.
+ */
 const sockets = []
-await context.routeWebSocket(/./, (socket) => {
-  sockets.push({ socket, server: socket.connectToServer() })
-})
 const step = (what) => console.log(`   ${what}`)
 try {
   const visitor = await context.newPage()
@@ -62,9 +84,10 @@ try {
   await visitor.close()
 
   const ann = await signIn(tokens[0])
-  // What happens between the first load of a window and its subscription must not be missed.
+  // What happens between the first load of a window and its subscription must not be missed, also if its subscription is
+  // confirmed by a frame that is lost.
   let connect
-  const bob = await signIn(tokens[1], new Promise((resolve) => (connect = resolve)))
+  const bob = await signIn(tokens[1], new Promise((resolve) => (connect = resolve)), 'subscribed')
   step('two people have signed in')
 
   const message = (window, text) => window.page.getByRole('listitem').filter({ hasText: text })
@@ -222,6 +245,24 @@ try {
     assert.ok(lowest >= 4.5, `the contrast is ${lowest} in the ${colorScheme} scheme`)
   }
   step('the contrast suffices in both colour schemes')
+
+  // A message and its deletion come in one frame.
+  for (const { page } of [ann, bob]) await page.locator('#connection').filter({ hasText: 'Live' }).waitFor()
+  for (const link of sockets) link.joined = []
+  const privateChats = await context.request.get(`${platform}/chat/me/privatechats`, { headers })
+  const [{ id: chat }] = (await privateChats.json()).items
+  const messages = `${platform}/chat/privatechats/${chat}/messages`
+  const once = { ...headers, 'idempotency-key': crypto.randomUUID() }
+  const sent = await context.request.post(messages, { headers: once, data: { content: 'Never mind.' } })
+  const { id } = await sent.json()
+  const deleted = await context.request.delete(`${messages}/${id}`, { headers })
+  assert.equal(deleted.status(), 204)
+  for (const { page } of [ann, bob]) {
+    const log = page.getByRole('log')
+    await log.getByText('This message was deleted.').waitFor({ timeout: 20_000 })
+    assert.equal(await log.getByText('Never mind.').count(), 0)
+  }
+  step('a message that is deleted at once is shown as deleted')
 
   await bob.page.getByRole('button', { name: 'Sign out' }).focus()
   await bob.page.keyboard.press('Enter')

@@ -18,6 +18,8 @@ const names = new Map()
 let open = null
 let refreshing = null
 let polling = null
+/** The handling of the events that have arrived, one after the other. */
+let handled = Promise.resolve()
 /** The message of the dialogs. */
 let chosen = null
 
@@ -164,6 +166,8 @@ function signOut() {
   live.stop()
   stored.removeItem('session')
   session = me = chosen = null
+  // The next person does not wait for what is still being handled.
+  handled = Promise.resolve()
   close()
   // Nothing of this person is left in the page for the next one.
   for (const kept of [chats, names, notifications]) kept.clear()
@@ -616,15 +620,19 @@ const live = new Live({
     await Promise.all([loadChats(), loadNotifications(), reload()])
   },
   onEvent(event) {
-    handle(event).catch((error) => console.error(error))
+    const person = me
+    handled = handled.then(() => handle(event, person)).catch((error) => console.error(error))
   },
 })
 
-async function handle(event) {
+/** Handles an event of a person, who may sign out meanwhile. */
+async function handle(event, person) {
+  if (me !== person) return
   switch (event.kind) {
     case 'message.created':
     case 'message.edited':
       await nameOf(event.message.senderId)
+      if (me !== person) return
       return received(event.chat, event.message)
     case 'message.deleted':
       return changed(event, { content: null, deletedAt: event.at, reactions: {} })

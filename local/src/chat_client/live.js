@@ -5,6 +5,8 @@ const PING = 60_000
 const PINGS_PER_HEAD_CHECK = 5
 const MAX_FEEDS_PER_FRAME = 20
 const MAX_WAIT = 30_000
+/** Before a refused or failed frame is repeated. The limit of frames is over then. */
+const PAUSE = 10_000
 
 export class Live {
   /**
@@ -13,7 +15,7 @@ export class Live {
    */
   constructor({ ticket, onEvent, onResync, onState }) {
     Object.assign(this, { ticket, onEvent, onResync, onState })
-    /** The feeds: the number of the last event that was applied, those that run ahead, and whether a replay is awaited. */
+    /** The feeds: the number of the last event that was applied, the events that are held, and what is awaited. */
     this.feeds = new Map()
     this.socket = null
     /** The present reload, and the one after it. */
@@ -52,7 +54,9 @@ export class Live {
   }
 
   feed(name) {
-    if (!this.feeds.has(name)) this.feeds.set(name, { last: null, held: [], isWaiting: true })
+    // A feed is waiting until its subscription is confirmed. `wasWaiting` is from the last check of the heads.
+    const added = { last: null, held: [], isWaiting: true, wasWaiting: false, isReloading: false }
+    if (!this.feeds.has(name)) this.feeds.set(name, added)
     return this.feeds.get(name)
   }
 
@@ -115,22 +119,23 @@ export class Live {
         break
       case 'subscribed':
         if (!feed) break
+        feed.isWaiting = false
         if (feed.last === null) {
           feed.last = frame.head ?? 0
           this.reload(frame.feed, feed)
           break
         }
-        feed.isWaiting = false
         this.release(frame.feed, feed)
         break
       case 'resync':
         if (!feed) break
+        feed.isWaiting = false
         feed.last = frame.head
         this.reload(frame.feed, feed)
         break
       case 'error':
-        // The limit of frames, which is over after ten seconds, names no feed.
-        if (frame.code === 'rate-limited') setTimeout(() => this.subscribe(this.waiting()), 10_000)
+        // The limit of frames names no feed.
+        if (frame.code === 'rate-limited') this.subscribeLater()
         if (frame.code === 'forbidden') this.feeds.delete(frame.feed)
         break
       case 'unsubscribed':
@@ -139,31 +144,48 @@ export class Live {
       case 'pong':
         if (frame.heads) this.compare(frame.heads)
         break
+      case undefined:
+        // The gateway's message that the handling of a frame has failed has no type, and names no feed.
+        this.subscribeLater()
+        break
     }
   }
 
-  /** Asks for what the last numbers show to be missing. */
+  /** Asks for what the last numbers show to be missing, and again for what was awaited at the check before. */
   compare(heads) {
+    const overdue = []
     for (const [name, feed] of this.feeds) {
-      if (feed.last === null || feed.isWaiting) continue
+      const isOverdue = feed.isWaiting && feed.wasWaiting
+      feed.wasWaiting = feed.isWaiting
+      // Its events are held. A gap among them is found when they are released.
+      if (feed.isReloading) continue
+      if (isOverdue) overdue.push(name)
       // The subscription to a feed without a number has ended, and nobody has told. It is asked for again, and refused if
       // the person has left.
-      if (!(name in heads) || feed.last < heads[name]) this.replay(name, feed)
+      else if (!(name in heads) || feed.last < heads[name]) this.replay(name, feed)
     }
+    this.subscribe(overdue)
   }
 
-  /** The feeds whose replay is awaited. */
+  /** Subscribes again to the feeds that are still waiting after a pause. */
+  subscribeLater() {
+    clearTimeout(this.repetition)
+    this.repetition = setTimeout(() => this.subscribe(this.waiting()), PAUSE)
+  }
+
+  /** The feeds whose subscription is not confirmed. */
   waiting() {
     return [...this.feeds].filter(([, feed]) => feed.isWaiting).map(([name]) => name)
   }
 
   /** Reloads everything, again until it succeeds. The events of the feed are held meanwhile, since they are newer. */
   reload(name, feed) {
+    feed.isReloading = true
     this.reloaded().then(
       () => {
         // The person may have signed out meanwhile.
         if (this.feeds.get(name) !== feed) return
-        feed.isWaiting = false
+        feed.isReloading = false
         this.release(name, feed)
       },
       () => setTimeout(() => this.isWanted && this.reload(name, feed), MAX_WAIT)
@@ -182,13 +204,14 @@ export class Live {
     return this.next
   }
 
-  events({ feed: name, replay, events }, feed) {
+  events({ feed: name, events }, feed) {
     for (const event of events) {
-      const isAhead = feed.last === null || event.n > feed.last + 1
       if (feed.last !== null && event.n <= feed.last) continue
-      if (isAhead || (feed.isWaiting && !replay)) {
+      if (feed.isReloading) {
         feed.held.push(event)
-        if (isAhead && !feed.isWaiting) this.replay(name, feed)
+      } else if (feed.last === null || event.n > feed.last + 1) {
+        feed.held.push(event)
+        this.replay(name, feed)
       } else {
         feed.last = event.n
         this.onEvent(event)
@@ -206,6 +229,6 @@ export class Live {
   release(name, feed) {
     const held = feed.held.sort((one, other) => one.n - other.n)
     feed.held = []
-    if (held.length > 0) this.events({ feed: name, replay: true, events: held }, feed)
+    this.events({ feed: name, events: held }, feed)
   }
 }
