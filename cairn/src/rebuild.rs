@@ -116,10 +116,11 @@ impl Command {
             Self::Resume(start) => {
                 let order = start.order(false)?;
                 let (engines, served) = start.open().await?;
-                // Without a pause, the order that follows might undo a rollback.
+                // Without a rebuild, the order that follows might undo a rollback.
                 if !mirror::resume_rebuild(served.system, &engines, order).await.map_err(Failure::new)? {
                     let name = &start.target.system;
-                    let reason = format!("No rebuild of {name} is paused: `cairn rebuild start {name}` continues it.");
+                    let reason =
+                        format!("No rebuild of {name} is paused. `cairn rebuild status {name}` shows its state.");
                     return Err(Failure::new(reason));
                 }
                 start.run(progress, false).await?

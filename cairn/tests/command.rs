@@ -253,7 +253,7 @@ mod tests {
         refused(&["start", "shelf", "--finish"], "`cairn rebuild finish shelf` completes the rebuild");
         assert_eq!(rebuild(folder.path(), &["rollback"]), phases(&[("1", "serving"), ("2", "kept")]));
         // Nothing is paused, and what follows a pause would undo the rollback.
-        refused(&["resume", "shelf"], "No rebuild of shelf is paused: `cairn rebuild start shelf` continues it.");
+        refused(&["resume", "shelf"], "No rebuild of shelf is paused. `cairn rebuild status shelf` shows its state.");
         assert_eq!(rebuild(folder.path(), &["status"]), phases(&[("1", "serving"), ("2", "kept")]));
         let dry_run = |command| ended(folder.path(), &["rebuild", command, "shelf", "--dry-run"]);
         assert_eq!(dry_run("cancel"), (Some(3), "shelf-000002  would be deleted\n".to_owned()));

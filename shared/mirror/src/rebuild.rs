@@ -46,7 +46,8 @@ pub async fn pause_rebuild(system: &'static System, engines: &Engines) -> Result
     pause(&DynamoState::new(engines, system)).await
 }
 
-/// Resumes a rebuild that an operator has paused, with the next order. Returns false if no rebuild is paused.
+/// Resumes a rebuild that an operator has paused, with the next order. Returns false if no
+/// rebuild is paused or under way.
 ///
 /// Fails without a change if the order that follows would be refused.
 pub async fn resume_rebuild(system: &'static System, engines: &Engines, order: Rebuild) -> Result<bool, Fault> {
@@ -60,7 +61,7 @@ pub async fn resume_rebuild(system: &'static System, engines: &Engines, order: R
                     return Ok(true);
                 }
             }
-            _ => return Ok(false),
+            config => return Ok(config.is_some_and(|config| config.is_rebuilding())),
         }
     }
 }

@@ -400,9 +400,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         name: "swap-without-refresh",
         file: "rebuild/steps.rs",
         text: r"    ports.index().refresh(&generation.index).await?;
-    progress(Progress::Filled);
+    if order.audit.is_some() {
 ",
-        replacement: r"    progress(Progress::Filled);
+        replacement: r"    if order.audit.is_some() {
 ",
         tests: Library(&["simulation::rebuilds::new_index_serves_once_searches_find_its_documents"]),
     },

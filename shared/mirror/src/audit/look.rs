@@ -214,9 +214,8 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
             return if is_quarantined { Ok((Verdict::Equal, false)) } else { differs(DifferenceKind::Stale) };
         };
         let rev = rev.number();
-        // If the item can have no document, a marker above it stays, since no repair lowers it.
-        let is_marked = seen.marker.is_some_and(|marker| marker >= rev);
-        let is_quarantined = seen.is_quarantined(rev);
+        // An item that cannot be stamped has a marker above it, also after its tombstone was swept. No repair lowers one.
+        let is_quarantined = seen.marker.is_some_and(|marker| marker >= rev);
         let wanted = if key.check_length().is_ok() {
             let reference = self.reference;
             retry_passing(self.ports.time(), || reference.wanted(entity, key, rev, item, &[])).await?
@@ -226,7 +225,7 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
         let wanted = match wanted {
             Wanted::Unknown => return Ok((Verdict::Unknown, false)),
             Wanted::Unfit if seen.is_live => return differs(DifferenceKind::Stale),
-            Wanted::Unfit if is_marked => return Ok((Verdict::Equal, false)),
+            Wanted::Unfit if is_quarantined => return Ok((Verdict::Equal, false)),
             Wanted::Unfit => return differs(DifferenceKind::Unmarked),
             // Its tombstone may have been swept.
             Wanted::Hidden if !seen.is_live && seen.version.is_none_or(|version| version == rev) => {
@@ -282,13 +281,5 @@ impl<'d> Seen<'d> {
             source,
             marker,
         }
-    }
-
-    /// Whether the marker is that of an item at this revision for which a document can be created: OpenSearch has
-    /// refused the document, or the item cannot get a revision above that of a later document. The marker is then above
-    /// the item, as is the tombstone in place of that document. Any other marker above the item is not the item's.
-    fn is_quarantined(&self, rev: u64) -> bool {
-        let is_below_the_index = self.version.is_some_and(|version| version > rev);
-        self.marker.is_some_and(|marker| marker == rev || marker > rev && is_below_the_index)
     }
 }

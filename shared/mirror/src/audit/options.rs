@@ -71,7 +71,7 @@ impl AuditPurpose {
         }
     }
 
-    /// Whether it compares a filled index before that serves.
+    /// Whether it compares a filled index that does not serve yet.
     pub(super) const fn is_rebuild(self) -> bool {
         matches!(self, Self::Rebuild)
     }

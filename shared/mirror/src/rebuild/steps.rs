@@ -7,6 +7,7 @@ use crate::documents::Documents;
 use crate::fill::{Share, scan_tables};
 use crate::generation::{Generation, Generations, Phase, index_name, write_alias};
 use crate::mapping::index_body;
+use crate::operate::staleness;
 use crate::ports::{Fault, Index, Ports, State, Time};
 
 /// Takes a step of an order. If another call was faster, it has no effect.
@@ -145,10 +146,11 @@ pub(crate) async fn compare<P: Ports, D: Documents>(
 ) -> Result<bool, Fault> {
     let Some(generation) = config.of(Phase::Filling) else { return Ok(true) };
     ports.index().refresh(&generation.index).await?;
+    if order.audit.is_some() {
+        check_items_in_quarantine(ports, documents, generation, order).await?;
+    }
     progress(Progress::Filled);
     if let Some(wait) = order.audit {
-        // A comparison takes long, and its result is lost if the index must not serve in any case.
-        check_quarantine(ports, generation, order).await?;
         let options = AuditOptions { purpose: AuditPurpose::Rebuild, wait, ..AuditOptions::DAILY };
         let step = |step| progress(Progress::Auditing(step));
         let audited = audit_one(ports, documents, generation, options, until, &step).await?;
@@ -191,12 +193,35 @@ async fn check_quarantine<P: Ports>(ports: &P, generation: &Generation, order: R
     // One page, since there may be any number.
     match ports.state().markers_after(&generation.index, None).await?.len() {
         0 => Ok(()),
-        number => Err(refused(format_args!(
-            "{} does not serve yet: at least {number} of its items are in quarantine. Fix them, or accept this with \
-             `--accept-quarantine`.",
-            generation.index
-        ))),
+        number => Err(in_quarantine(generation, number)),
     }
+}
+
+/// Checks the quarantine before a comparison, which takes long and would be in vain. The comparison clears stale markers,
+/// so these do not count.
+async fn check_items_in_quarantine<P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    generation: &Generation,
+    order: Rebuild,
+) -> Result<(), Fault> {
+    if order.accepts_quarantine {
+        return Ok(());
+    }
+    let mut number = 0;
+    for marker in ports.state().markers_after(&generation.index, None).await? {
+        let stale = staleness(ports.items(), documents.tables(), &marker).await?;
+        number += usize::from(stale.is_none());
+    }
+    if number == 0 { Ok(()) } else { Err(in_quarantine(generation, number)) }
+}
+
+fn in_quarantine(generation: &Generation, number: usize) -> Fault {
+    refused(format_args!(
+        "{} does not serve yet: at least {number} of its items are in quarantine. Fix them, or accept this with \
+         `--accept-quarantine`.",
+        generation.index
+    ))
 }
 
 /// Moves the readers' alias. The config item says so afterwards. Until then each order makes this step again.

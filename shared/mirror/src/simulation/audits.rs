@@ -268,19 +268,7 @@ fn each_kind_of_difference_is_found_and_repaired() {
     }
 }
 
-/// The marker is that of an earlier state, whose revision was higher.
-#[test]
-fn lost_document_is_found_below_the_marker_of_another_state() {
-    let shared = mirrored_leaf();
-    set(&shared, "a", None);
-    mark(&shared, "a", 12);
-    let repaired = audit(&shared, OPTIONS);
-    let expected = [(DifferenceKind::Lost, (1, 1, 0)), (DifferenceKind::StaleMarker, (1, 1, 0))];
-    assert_eq!((counts(&repaired), codes(&shared)), (expected.into(), vec![]));
-    assert_equal(&shared, "a lost document below a marker");
-}
-
-/// Its marker and its tombstone are above it.
+/// Its marker is above it.
 #[test]
 fn item_that_cannot_be_stamped_is_in_quarantine() {
     let shared = mirrored_leaf();
