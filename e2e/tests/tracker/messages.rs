@@ -171,10 +171,10 @@ async fn import_that_has_begun_to_write_is_resumed_by_a_message() {
     put_by_hand(&fixture, &announced, &file);
     let (some, arrived) = (Duration::from_millis(3900), arrived(announced.text("id")));
     if fixture.cairn.event_within(some, "tracker", "startImport", &arrived).await.is_err() {
-        // A slow engine takes longer for a step. S3 delivers the event of a function that was stopped again, here after
-        // the end of its lease.
+        // A slow engine takes longer for a step. The schedule resumes the job of a function that was stopped, after the
+        // end of its lease.
         fixture.cairn.clock.advance(STALLED);
-        fixture.cairn.event("tracker", "startImport", &arrived).await.unwrap();
+        fixture.cairn.event("tracker", "runJobs", &json!({})).await.unwrap();
     }
     let done = ended(&fixture.ann, announced.header("location")).await;
     let all = counts(RECORDS, RECORDS, 0, 0);

@@ -70,7 +70,7 @@ pub const ISSUE_ROWS: AccessPattern = AccessPattern::new("issueRows", &[TABLE.qu
 /// The next number of a project.
 pub const NEXT_NUMBER: AccessPattern = AccessPattern::new("nextNumber", &[TABLE.update()]);
 
-/// The counter of a project's numbers: raised at once, if the project is the one that the client means, or lowered by a
+/// The counter of a project's numbers: raised at once, if the project still has the tag of the request, or lowered by a
 /// job.
 pub const SET_NEXT_NUMBER: AccessPattern = AccessPattern::new(
     "setNextNumber",

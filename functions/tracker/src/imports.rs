@@ -97,9 +97,10 @@ struct ImportParams {
     #[serde(rename = "met")]
     seen: Option<String>,
     faults: Gathered,
-    /// Whether the index has had the time to list the issues of all numbers up to the last one.
+    /// The last number of the project when the import last waited for the index, which has had the time to list the issues
+    /// of the numbers up to it since.
     #[serde(default)]
-    waited: bool,
+    waited_to: u64,
 }
 
 /// The pass of an import.
@@ -136,6 +137,6 @@ async fn find(access: &Access, schema: &Schema, number: u64) -> Result<Option<Is
 /// The step that waits for the index, and then continues from this checkpoint, because the index lists no issue with a
 /// number that was allocated.
 fn look_again(lease: &Lease, checkpoint: ImportParams) -> Result<Step, Problem> {
-    let waited = ImportParams { waited: true, ..checkpoint };
+    let waited = ImportParams { waited_to: checkpoint.numbers.given, ..checkpoint };
     Step::new(Vec::new(), &waited, lease.job.counts, Then::Wait(LAG))
 }

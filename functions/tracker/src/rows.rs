@@ -16,7 +16,7 @@ use crate::values::{ENDS, number_key};
 pub type Rows = BTreeMap<Key, String>;
 
 /// The rows of an issue: one for its state, and one for each attribute, with its value or for the lack of one. The rows of
-/// an attribute that is being deleted belong to the job that deletes it.
+/// an attribute that is being deleted are left to the job that deletes it, but see [`rows_to_delete`].
 pub fn rows(id: IssueId, project: ProjectId, issue: &Issue, attributes: &[Attribute]) -> Rows {
     let number = number_key(issue.num);
     let state = StateRowKey { issue: id, project }.key();

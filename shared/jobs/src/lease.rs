@@ -10,7 +10,8 @@ use crate::due::{self, Due, acquire_due, at_time, in_seconds, lease_end, positio
 use crate::job::MAX_FAULTS;
 use crate::{JobId, JobOf, Jobs, Status, Step, Then};
 
-/// A shorter lease, which only tests have, is taken as this long by the run that has it.
+/// A run takes a shorter lease for this long, so that its steps can end. Such a lease lets another run begin in the
+/// meantime, as a test or a machine alone may want it.
 const MIN_LEASE: Duration = Duration::from_secs(10);
 
 /// The right to a job until a time. Before that time, only a request that cancels the job writes it, and the event of the

@@ -42,7 +42,7 @@ async fn begin_after<J: Jobs>(access: &Access, id: JobId, delay: Duration) {
 }
 
 /// Handles a message: leases its job, and works on it until the deadline. A job that is still open then gets another
-/// message for the time at which it is due. A message changes nothing if its job is not due: it has ended, waits or is leased.
+/// message for the time at which it is due, unless a scheduled run takes it before. A message changes nothing if its job is not due: it has ended, waits or is leased.
 pub async fn run_message<J: Workers>(event: Event) -> Result<Bytes, EventFailure> {
     let access = event.access();
     for Message { job: id } in event.messages()? {

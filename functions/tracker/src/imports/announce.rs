@@ -109,7 +109,7 @@ async fn create(
         numbers: Numbers::default(),
         seen: None,
         faults: Gathered::default(),
-        waited: false,
+        waited_to: 0,
     };
     let (access, id, person) = (cx.access(), JobId::new(), caller.me);
     let (details, who) = (Details::project(path.project_id), Some(person.to_string()));

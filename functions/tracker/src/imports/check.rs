@@ -45,7 +45,7 @@ pub async fn step(
 ) -> Result<Step, Problem> {
     let start = Instant::now();
     // After a wait the last number stays, since the index may not list the issues of later numbers yet.
-    if params.offset == FileOffset::default() && !params.waited {
+    if params.offset == FileOffset::default() && params.numbers.given == 0 {
         match last_given(access, schema).await? {
             Some(given) => params.numbers = Numbers { given, ..Numbers::default() },
             None => return Ok(Step::fail(&lease.job, "its project was deleted")),
@@ -193,9 +193,10 @@ async fn validate(
             stream::iter(lookups).buffered(CONCURRENCY).try_collect().await?
         }
     };
-    let is_missing =
-        |(parsed, existing): (&ParsedRow, &Existing)| known(parsed).is_some() && matches!(existing, Existing::None);
-    if !params.waited && valid.iter().zip(&existing).any(is_missing) {
+    let is_missing = |(parsed, existing): (&ParsedRow, &Existing)| {
+        known(parsed).is_some_and(|number| number > params.waited_to) && matches!(existing, Existing::None)
+    };
+    if valid.iter().zip(&existing).any(is_missing) {
         return Ok(None);
     }
     for (index, parsed) in valid.iter().enumerate() {
@@ -260,8 +261,8 @@ async fn finish(
             faults: Default::default(),
             columns,
             headers,
+            numbers: Numbers::default(),
             seen: None,
-            waited: false,
             ..params
         };
         return Ok(Step::new(Vec::new(), &again, Default::default(), Then::Continue)?.without_earlier_faults());

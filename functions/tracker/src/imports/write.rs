@@ -95,8 +95,8 @@ pub async fn step(
         }
     }
     let known = look_up(access, schema, known).await?;
-    if !params.waited && known.iter().any(|known| known.id.is_none()) {
-        // Nothing of the batch is written yet. What is repeated after a write is not counted again.
+    if known.iter().any(|known| known.id.is_none() && known.number > params.waited_to) {
+        // Before this attempt writes anything, since an update that is repeated is not counted.
         return look_again(lease, lease.job.checkpoint()?);
     }
     failed += batch.iter().filter(|record| seen.is_invalid(record.number)).count() as u64;
@@ -106,13 +106,8 @@ pub async fn step(
     let updates = update_all(access, lease, schema, &params, known);
     let (all_created, (updates, refused)) = futures::try_join!(creates, updates)?;
     if !all_created || updates.outdated {
-        // The next step repeats the batch, and finds what was written: an issue that is updated does not change again. It
-        // fails if the project is being deleted.
-        let before = lease.job.counts;
-        let updated = Some(before.updated.unwrap_or_default() + updates.updated);
-        let mut step = Step::unchanged(&lease.job, Then::Continue);
-        step.counts = Counts { updated, ..before };
-        return Ok(step);
+        // The next step repeats the batch, and finds what was written. It fails if the project is being deleted.
+        return Ok(Step::unchanged(&lease.job, Then::Continue));
     }
     failed += refused.len() as u64;
     found.extend(refused);
