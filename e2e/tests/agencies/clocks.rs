@@ -78,7 +78,6 @@ async fn modified_of_members_and_invitations_grows_although_a_clock_is_behind() 
         is_later(&last, &settled);
         let invited = ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
         is_later(&settled, &invited);
-        assert_eq!(invited["invited"], invited["modified"]);
         eve.post(verb, json!({})).await.is(status);
         last = invited;
     }

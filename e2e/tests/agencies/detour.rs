@@ -65,7 +65,7 @@ impl Detour {
         Self::leasing(stage, stage.cairn.engines().config.lease, operations, fate).await
     }
 
-    /// The same with leases of jobs that are so long.
+    /// As [`Detour::of`], with this lease of jobs.
     pub async fn leasing(
         stage: &Stage,
         lease: Duration,

@@ -95,11 +95,12 @@ async fn create(
             let earlier = once.earlier(&cx, &CREATE_INVITATION, &AGENCIES).await?;
             return earlier.ok_or_else(|| INVITED.because("Revoke the pending invitation first."));
         }
-        // A new invitation is later than the one that it replaces, also if this clock is behind.
-        let after_last = before.as_ref().map(|(before, _)| audit.modified_after(&before.modified));
-        let invited = Audit { at: after_last.unwrap_or_else(|| audit.at.clone()), by: audit.by.clone() };
         let term = term(cx.engines().clock.now(), new.days)?;
-        let invitation = Invitation::new(agency.clone(), address.as_str(), &hash, new.role, term, &invited);
+        let mut invitation = Invitation::new(agency.clone(), address.as_str(), &hash, new.role, term, &audit);
+        if let Some((before, _)) = &before {
+            // `invited` is the time of this clock, as that of a removal, which ends earlier invitations.
+            invitation.modified = audit.modified_after(&before.modified);
+        }
         let gate = check_gate(&agency).when_all(access.active_condition());
         let put = match &before {
             Some((before, stored)) => {
