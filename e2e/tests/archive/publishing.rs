@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::stage::{Archive, attribute, listed, until};
 use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::Item;
-use crate::harness::{Answer, Setup, User, fetch, send_file, sized};
+use crate::harness::{Answer, Setup, User, eventually, fetch, send_file, sized};
 use crate::tests;
 
 tests! { archive_publishing:
@@ -19,6 +19,7 @@ tests! { archive_publishing:
     row_with_only_some_columns_of_its_household_has_a_warning,
     dry_run_writes_no_record,
     publication_goes_on_by_messages_without_the_schedule,
+    post_is_published_and_deleted_by_the_schedule_without_messages,
     #[long] file_that_is_published_again_keeps_its_permanent_ids,
     #[long] file_without_a_mapped_column_leaves_the_published_records,
     spreadsheet_is_refused_when_it_arrives,
@@ -496,6 +497,14 @@ async fn publication_goes_on_by_messages_without_the_schedule() {
     let archive = Archive::with(Setup { without: vec!["runJobs"], ..Setup::of("archive") }).await;
     published(&archive, CENSUS).await;
     archive.publishing_agrees().await;
+}
+
+async fn post_is_published_and_deleted_by_the_schedule_without_messages() {
+    let archive = Archive::with(Setup { without: vec!["runJob"], ..Setup::of("archive") }).await;
+    let post = published(&archive, CENSUS).await;
+    archive.volunteer.delete(&post).await.is(202);
+    eventually("the post is deleted", async || archive.volunteer.get(&post).await.status == 404).await;
+    assert_nothing_is_left(&archive, &post).await;
 }
 
 async fn file_that_ends_inside_a_quote_is_refused() {

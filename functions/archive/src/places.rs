@@ -61,8 +61,9 @@ pub const DELETE_PLACE: AccessPattern = AccessPattern::new(
     &[TABLE.query(), TABLE.batch_get(), TABLE.update(), TABLE.delete(), TABLE.check()],
 );
 
-/// The largest body of a place in bytes: room for all alternative names in any script.
-const MAX_BODY: usize = 512 * 1024;
+/// The largest body of a place in bytes: room for all alternative names in any script, also
+/// escaped.
+const MAX_BODY: usize = 1024 * 1024;
 
 /// The most alternative names that change in one request, since a transaction has at most 100 actions.
 pub const MAX_CHANGED_NAMES: usize = 90;

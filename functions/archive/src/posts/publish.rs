@@ -89,7 +89,7 @@ async fn publish(
             return Ok(Either::First(Json(RunView::new(path.post_id, run))));
         }
         let (hidden, hidden_item) = hidden::load_stored(access).await?;
-        if hidden.coming >= MAX_COMING {
+        if !publication.dry_run && hidden.coming >= MAX_COMING {
             let detail = format!("{MAX_COMING} posts are being published. Try again in a minute.");
             return Err(problem::TOO_MANY_REQUESTS.because(detail).retry_after(RETRY_AFTER));
         }

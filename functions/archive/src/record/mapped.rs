@@ -24,7 +24,7 @@ pub struct MappedRow {
     pub people: Vec<Person>,
     /// At most one event of each type and role, in the order of roles and types. Their places are not resolved.
     pub events: Vec<Event>,
-    /// For each event, the index of the first column in the file that has a text of its place.
+    /// For each event, the index in the file of the first mapped column that has a text of its place.
     pub place_columns: Vec<Option<usize>>,
     pub keywords: Vec<String>,
     /// Absent if one of its columns is blank: a parish without a number is no household.

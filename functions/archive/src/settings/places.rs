@@ -23,8 +23,9 @@ const MAX_WORDS: usize = 500;
 /// The longest abbreviation and the longest expansion in characters.
 const MAX_CHARACTERS: usize = 120;
 
-/// The largest body in bytes. An item has at most 400 KB, which may be longer as JSON.
-const MAX_BODY: usize = 512 * 1024;
+/// The largest body in bytes. An item has at most 400 KB, which are up to three times as long in escaped
+/// JSON.
+const MAX_BODY: usize = 1536 * 1024;
 
 /// The settings of places as the table stores them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
