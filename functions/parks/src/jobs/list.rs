@@ -1,15 +1,14 @@
 //! `GET /parks/jobs`
 
-use jobs::Jobs;
 use serde::Deserialize;
 use table::{EntityKey, Key, Position, Stored};
 use utoipa::ToSchema;
 use web::{Context, Limit, Page, Problem, Query, Route, Sample};
 
 use super::view::{JobView, view};
-use super::{Job, LISTED, ParksJobs};
+use super::{Job, LISTED};
 use crate::access::JOBS;
-use crate::keys::{JobDueKey, JobKey};
+use crate::keys::JobKey;
 use crate::schema::PARKS;
 use crate::view::{ADMINISTRATORS, Cached, View};
 
@@ -30,7 +29,7 @@ pub struct JobsQuery {
     #[serde(default)]
     #[schema(nullable = false)]
     cursor: Option<String>,
-    /// Only the jobs that are open, by collection, or only those that have ended, newest first.
+    /// Only the jobs that are open, or only those that have ended.
     #[serde(default)]
     #[schema(nullable = false)]
     status: Option<JobProgress>,
@@ -46,26 +45,17 @@ pub fn route() -> Route {
 async fn list(cx: Context, Query(query): Query<JobsQuery>) -> Result<Cached<Page<JobView>>, Problem> {
     let after: Option<Position> = cx.cursor(query.cursor.as_deref())?;
     let (parks, status) = (cx.access().table(&JOBS, &PARKS), query.status);
-    let listed = match status {
-        // An open job has a due row, which its end deletes.
-        Some(JobProgress::Open) => parks.query(ParksJobs::DUE.partition).index(ParksJobs::DUE.index),
-        // Few of all jobs are open.
-        Some(JobProgress::Ended) | None => parks.query(LISTED).index("list").backward(),
-    };
+    // Open ones, too: their due rows move, so that pages of these would skip jobs and repeat others.
+    let listed = parks.query(LISTED).index("list").backward();
     // The index still has the jobs that have expired.
     let shown = |listed: Vec<Stored>| async move {
-        let keys: Vec<Key> = listed.into_iter().map(|listed| job_key(listed.key)).collect();
+        let keys: Vec<Key> = listed.into_iter().map(|listed| listed.key).collect();
         let stored = parks.batch_get(&keys).await?;
         stored.into_iter().map(|stored| stored.map_or(Ok(None), |stored| shown(&stored, status))).collect()
     };
     let (items, next) = listed.after(after).page_of(query.limit.0, shown).await?;
     let next_cursor = cx.cursor_to(next)?;
     Ok(Cached(View::Administrator, Page { items, next_cursor }))
-}
-
-/// The key of the job that is listed under this key: its own, or that of its due row.
-fn job_key(listed: Key) -> Key {
-    JobDueKey::parse(&listed).map_or(listed, |JobDueKey { job }| JobKey { job }.key())
 }
 
 /// None for a job of another status.

@@ -59,8 +59,8 @@ async fn get<E: OnMap>(
     let described = shapes::describe(&stored).ok_or_else(Problem::not_found)?;
 
     let representation = match (query.tolerance, query.zoom) {
-        (Some(metres), _) => format!("{}-{metres}m", described.sha256),
-        (None, Some(zoom)) => format!("{}-z{zoom}", described.sha256),
+        (Some(metres), _) => format!("{}-rounded-{metres}m", described.sha256),
+        (None, Some(zoom)) => format!("{}-rounded-z{zoom}", described.sha256),
         (None, None) => described.sha256,
     };
     let tag = EntityTag::new(&representation);
