@@ -1,5 +1,6 @@
 //! The deletion of users: what stays, what goes, and that a crash changes nothing.
 
+use std::path::Path;
 use std::time::Duration;
 
 use ::chat::schema;
@@ -33,6 +34,7 @@ tests! { chat_erasure:
     deleted_user_is_refused_and_cannot_come_back,
     removed_picture_is_gone,
     #[long] deleted_former_founder_leaves_the_picture_of_the_community,
+    picture_that_is_stored_while_its_user_is_deleted_is_removed,
     deleted_user_gets_no_notification_and_no_feed,
     user_who_is_deleted_while_joining_becomes_no_member,
     #[long] user_is_deleted_after_a_community_that_is_being_deleted,
@@ -369,6 +371,26 @@ async fn deleted_former_founder_leaves_the_picture_of_the_community() {
     }
     let live = chat.cairn.table_of(&schema::LIVE).partitions().await;
     assert!(!live.contains(&format!("USER#{}", chat.ann.id)), "{live:?}");
+}
+
+async fn picture_that_is_stored_while_its_user_is_deleted_is_removed() {
+    let without = vec![RUN_JOB, RUN_JOBS];
+    let chat = Chat::with(Setup { without, ..Chat::setup() }).await;
+    let other = upload(&chat.bob.user, json!({ "kind": "avatar" }), &png(20, 20, [1, 2, 3, 255])).await;
+    let awaited = chat.ann.user.post("/chat/pictures", json!({ "kind": "avatar", "bytes": 10 })).await.is(201);
+    let accepted = chat.ann.user.call(Method::DELETE, "/chat/me").await.is(202);
+    chat.cairn.event("chat", RUN_JOBS, &json!({})).await.unwrap();
+    assert_eq!(listed_pictures(&chat).await, ["avatar"], "that of bob");
+    // The function that stores the picture had read the item before.
+    let stored = objects(&chat.cairn, "pictures");
+    for file in &stored {
+        let late = file.replace(other.text("id"), awaited.text("id"));
+        std::fs::create_dir_all(Path::new(&late).parent().unwrap()).unwrap();
+        std::fs::copy(file, late).unwrap();
+    }
+    assert_eq!((stored.len(), objects(&chat.cairn, "pictures").len()), (2, 4));
+    succeeded(&chat, &chat.ann.user, accepted.header("location"), &[RUN_JOBS]).await;
+    assert_eq!(objects(&chat.cairn, "pictures"), stored);
 }
 
 async fn deleted_user_gets_no_notification_and_no_feed() {

@@ -287,10 +287,10 @@ async fn subscriptions_end_in_time_though_no_client_answers() {
     let chats = chat.cairn.table_of(&GROUP_CHATS);
     let member = chats.get(&format!("GROUPCHAT#{group}"), &format!("USER#{}", chat.bob.id)).await.unwrap();
     chats.delete_item(&member).await;
-    // More connections of bob than can be told within the time: 25 at once, each for 5 s.
+    // More connections of bob than can be told within the time: 25 at once, each for a second.
     let user: UserId = chat.bob.id.parse().unwrap();
     let follow: Vec<Follows> =
-        all_of(Manner::Hangs, 200).into_iter().map(|follows| Follows { user, ..follows }).collect();
+        all_of(Manner::Hangs, FIRST).into_iter().map(|follows| Follows { user, ..follows }).collect();
     connected(&chat, feed, &follow).await;
     let record = json!({ "Records": [chats.remove_record(&member, 7)] });
     let answer = chat.cairn.event_within(Duration::from_secs(17), "chat", TELL, &record).await;

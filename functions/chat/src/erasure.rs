@@ -21,8 +21,9 @@ struct Progress {
     part: Part,
     /// The position in the list of the part.
     after: Option<Position>,
-    /// How often the worker has waited for the communities to be left.
-    waits: u32,
+    /// When the deletion fails if no community is left before, in seconds since 1970. 0 if it has not waited.
+    #[serde(default)]
+    waits_until: i64,
     /// Whether this is the second time that all parts are gone through.
     again: bool,
 }
@@ -44,6 +45,6 @@ enum Part {
 impl Progress {
     /// The first checkpoint.
     fn first(pictures: Vec<PictureId>) -> Self {
-        Self { pictures, part: Part::Sessions, after: None, waits: 0, again: false }
+        Self { pictures, part: Part::Sessions, after: None, waits_until: 0, again: false }
     }
 }

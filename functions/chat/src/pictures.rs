@@ -9,7 +9,8 @@ mod scale;
 mod store;
 
 pub use remove::{
-    REMOVE_OWN_PICTURES, REMOVE_PICTURES, REMOVE_UPLOADS, dropped, remove, remove_dropped, remove_own, remove_upload,
+    REMOVE_OWN_PICTURES, REMOVE_PICTURES, REMOVE_UPLOADS, dropped, picture_of_user, remove, remove_dropped, remove_own,
+    remove_upload,
 };
 pub use store::{STORE_PICTURE, store_picture};
 

@@ -4,6 +4,7 @@ import { Live } from '/chat/app/live.js'
 
 const KINDS = ['👍', '❤️', '😄', '🎉', '👀']
 const POLL = 5_000
+const REQUEST_TIMEOUT = 30_000
 const element = (id) => document.getElementById(id)
 const stored = sessionStorage
 
@@ -18,6 +19,8 @@ const names = new Map()
 let open = null
 let refreshing = null
 let polling = null
+let chatsAreStale = false
+let chatsLoading = null
 /** The handling of the events that have arrived, one after the other. */
 let handled = Promise.resolve()
 /** The message of the dialogs. */
@@ -34,7 +37,7 @@ class Refused extends Error {
 }
 
 async function send(method, path, body, headers = {}, token = session?.accessToken) {
-  const init = { method, headers: { ...headers } }
+  const init = { method, headers: { ...headers }, signal: AbortSignal.timeout(REQUEST_TIMEOUT) }
   if (token) init.headers.authorization = `Bearer ${token}`
   if (body !== undefined) {
     init.headers['content-type'] = 'application/json'
@@ -214,6 +217,18 @@ async function pages(path) {
 /** Keeps the names of the people whom the items of a page name. */
 function keepNames({ people }) {
   for (const person of people ?? []) names.set(person.id, person.name ?? person.username ?? 'Deleted user')
+}
+
+/** Loads the conversations again, and once more if that is asked for meanwhile. The events after this one do not wait. */
+function reloadChats() {
+  chatsAreStale = true
+  chatsLoading ??= (async () => {
+    while (chatsAreStale) {
+      chatsAreStale = false
+      await loadChats().catch((error) => console.error(error))
+    }
+    chatsLoading = null
+  })()
 }
 
 async function loadChats() {
@@ -652,7 +667,7 @@ async function handle(event, person) {
     case 'membership':
     case 'chat.changed':
     case 'chat.deleted':
-      return loadChats()
+      return reloadChats()
     case 'notification': {
       const { notification } = event
       const known = notifications.get(notification.id)
@@ -671,7 +686,7 @@ async function handle(event, person) {
 function received(key, message) {
   const chat = chats.get(key)
   // The first message of a private chat may precede the chat in the list.
-  if (!chat) return loadChats()
+  if (!chat) return reloadChats()
   const last = chat.lastMessage
   if (!last || last.id < message.id || (last.id === message.id && isNewer(message, last))) chat.lastMessage = message
   if (message.senderId !== me.id && message.id > (chat.lastReadId ?? '')) chat.hasUnread = true

@@ -4,6 +4,8 @@ const PING = 60_000
 /** Every this many pings ask for the heads of the feeds, which shows a lost last event. */
 const PINGS_PER_HEAD_CHECK = 5
 const MAX_FEEDS_PER_FRAME = 20
+// One less than the limit of a connection, for the person's own feed.
+const MAX_FEEDS = 199
 const MAX_WAIT = 30_000
 /** Before a refused or failed frame is repeated. The limit of frames is over then. */
 const PAUSE = 10_000
@@ -41,8 +43,9 @@ export class Live {
     this.onState(false)
   }
 
-  /** Follows exactly these feeds beside the person's own. */
-  follow(names) {
+  /** Follows exactly these feeds beside the person's own, as many as a connection may have. */
+  follow(all) {
+    const names = all.slice(0, MAX_FEEDS)
     for (const name of this.feeds.keys()) {
       if (name === 'user' || names.includes(name)) continue
       this.feeds.delete(name)

@@ -30,12 +30,13 @@ const PAGE: u32 = 90;
 /// Communities that one step leaves. Each has four actions, of the 98 that a step may have.
 const LEAVINGS: u32 = 20;
 
-/// The seconds after which all parts are gone through again: longer than a request may last.
-const AGAIN: u64 = 60;
+/// The seconds after which all parts are gone through again: longer than a request, or the storing of a picture, may last.
+const AGAIN: u64 = 90;
 
-/// The seconds between two looks whether the communities are left, and the number of looks after which the job fails.
+/// The seconds between two looks whether the communities are left, and those after which the job fails if it cannot leave
+/// any other.
 const WAIT: u64 = 5;
-const MAX_WAITS: u32 = 100;
+const MAX_WAIT: i64 = 3600;
 
 /// Works on the deletion of a user.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl Worker<ChatJobs> for DeleteUser {
         let removal = Removal { access, lease, user: lease.group };
         let done = match progress.part {
             Part::Sessions => removal.sessions().await?,
-            Part::Files => removal.files(&progress).await?,
+            Part::Files => removal.files(&mut progress).await?,
             Part::Communities => removal.communities().await?,
             Part::PrivateChats => removal.private_chats(progress.after.take()).await?,
             Part::Requests => removal.requests().await?,
@@ -72,11 +73,13 @@ impl Worker<ChatJobs> for DeleteUser {
                 progress.after = after;
                 (actions, Then::Continue)
             }
-            Done::Waits(_) if progress.waits >= MAX_WAITS => {
-                return Ok(Step::fail(&lease.job, "the user could not leave all communities"));
-            }
             Done::Waits(actions) => {
-                progress.waits += 1;
+                let now = access.engines().clock.seconds();
+                if !actions.is_empty() || progress.waits_until == 0 {
+                    progress.waits_until = now + MAX_WAIT;
+                } else if progress.waits_until <= now {
+                    return Ok(Step::fail(&lease.job, "the user could not leave all communities"));
+                }
                 (actions, Then::Wait(WAIT))
             }
             Done::WaitsForDeletions => (Vec::new(), Then::Wait(WAIT)),
@@ -99,15 +102,25 @@ impl Removal<'_> {
         Ok(Done::All(Vec::new()))
     }
 
-    /// Removes pictures and exports from the bucket, before the rows that list them.
-    async fn files(&self, progress: &Progress) -> Result<Done, Problem> {
+    /// Removes pictures and exports from the bucket, before the rows that list them. A picture may be stored meanwhile, so
+    /// the pictures are kept for the second time.
+    async fn files(&self, progress: &mut Progress) -> Result<Done, Problem> {
         for picture in &progress.pictures {
             pictures::remove(self.access, &REMOVE_PICTURES, *picture).await?;
         }
         let live = self.access.table(&DELETE_USER, &schema::LIVE);
         let mut keys = Vec::new();
         let rows = |prefix| live.query(user_partition(self.user)).begins_with(prefix).consistent();
-        for picture in rows("PICTURE#").page(PAGE).await?.items {
+        let listed = rows("PICTURE#").page(PAGE).await?.items;
+        let known = progress.pictures.len();
+        for picture in &listed {
+            let id = pictures::picture_of_user(picture)?.filter(|id| !progress.pictures.contains(id));
+            progress.pictures.extend(id);
+        }
+        if progress.pictures.len() > known {
+            return Ok(Done::Some(Vec::new(), None));
+        }
+        for picture in listed {
             pictures::remove_upload(self.access, &picture).await?;
             keys.push(picture.key);
         }

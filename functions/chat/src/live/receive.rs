@@ -35,9 +35,9 @@ const MAX_BYTES: usize = 4096;
 const MAX_FRAMES: u32 = 20;
 const PERIOD_SECONDS: i64 = 10;
 
-/// The last part of an invocation's time, in which no frame is sent. The handler is stopped half a second before the
-/// end.
-const MARGIN: Duration = Duration::from_secs(1);
+/// The last part of an invocation's time, in which no frame begins to be sent, which takes a second at most. The handler
+/// is stopped half a second before the end.
+const MARGIN: Duration = Duration::from_millis(1500);
 
 pub fn handler() -> EventHandler {
     let handler = EventHandler::new(RECEIVE, receive).patterns(&[

@@ -21,7 +21,7 @@ struct PicturePath {
     picture_id: PictureId,
 }
 
-/// A picture that the caller has uploaded, until two days after that.
+/// A picture that the caller has uploaded: the caller's own until it is removed or replaced, any other for two days.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Picture)]

@@ -37,14 +37,23 @@ pub async fn remove_own(access: &Access, user: UserId, picture: PictureId) -> Re
     }
 }
 
-/// Deletes the files of a user's picture, if they exist. The picture that a community has stays, since it may have another
-/// founder by now.
+/// Returns the picture of an item whose files are deleted with its user. The picture that a community has stays, since it
+/// may have another founder by now.
+pub fn picture_of_user(stored: &Stored) -> Result<Option<PictureId>, Error> {
+    let Some(PictureKey { picture: id, .. }) = PictureKey::parse(&stored.key) else { return Ok(None) };
+    let picture: Picture = stored.read()?;
+    let is_of_community = picture.community_id.is_some() && picture.status == PictureStatus::Ready;
+    Ok(Some(id).filter(|_| !is_of_community))
+}
+
+/// Deletes the files of a user's picture, if they exist.
 pub async fn remove_upload(access: &Access, stored: &Stored) -> Result<(), Error> {
     let Some(PictureKey { user, picture: id }) = PictureKey::parse(&stored.key) else { return Ok(()) };
     access.objects(&REMOVE_UPLOADS, BUCKET, INCOMING.prefix).delete(&incoming(user, id)).await?;
-    let picture: Picture = stored.read()?;
-    let is_of_community = picture.community_id.is_some() && picture.status == PictureStatus::Ready;
-    if is_of_community { Ok(()) } else { remove(access, &REMOVE_UPLOADS, id).await }
+    match picture_of_user(stored)? {
+        Some(id) => remove(access, &REMOVE_UPLOADS, id).await,
+        None => Ok(()),
+    }
 }
 
 /// Deletes the files of the pictures that a community had before a change and has no more. Their items expire.

@@ -65,17 +65,15 @@ async fn store(access: &Access, object: &str) -> Result<(), Problem> {
     let Some((user, id)) = name.split_once('/') else { return Ok(()) };
     let (Ok(user), Ok(id)) = (user.parse(), id.parse()) else { return Ok(()) };
     let arrived = Arrived { access, name, user, id };
-    match arrived.load().await? {
-        Some((stored, picture)) => match picture.status {
+    // Without its item it has expired or was removed, or its user was deleted, which removes the files. A community may
+    // have it.
+    if let Some((stored, picture)) = arrived.load().await? {
+        match picture.status {
             PictureStatus::Awaiting | PictureStatus::Storing => arrived.settle(&stored, &picture).await?,
             // An earlier delivery may have ended before this.
             PictureStatus::Ready => arrived.remove_replaced(&picture).await?,
             PictureStatus::Refused => {}
-        },
-        // The item of a picture that a community has expires, and its files stay.
-        None if arrived.may_have_expired() => {}
-        // The user was deleted, perhaps while an earlier delivery stored the files.
-        None => remove(access, &STORE_PICTURE, id).await?,
+        }
     }
     Ok(access.objects(&STORE_PICTURE, BUCKET, INCOMING.prefix).delete(name).await?)
 }
@@ -91,11 +89,6 @@ impl Arrived<'_> {
             }
             None => None,
         })
-    }
-
-    /// Whether an item that is absent may have expired. No item does before this time.
-    fn may_have_expired(&self) -> bool {
-        self.id.time().millis() / 1000 + RETENTION_SECONDS <= self.access.engines().clock.seconds()
     }
 
     /// Stores the sizes of the file and makes them the picture of the owner, or refuses the file.
