@@ -374,8 +374,14 @@ async fn deletion_of_thousands_of_messages_killed_three_times_leaves_nothing() {
         assert!(!stage.left(&[&community]).await.is_empty());
         stage.chat.cairn.clock.advance(LEASE);
     }
-    stage.work(None).await;
     let ids: Vec<&str> = groups.iter().map(String::as_str).chain([community.as_str()]).collect();
+    // On a slow engine a run ends before the job.
+    for _ in 0..10 {
+        stage.work(None).await;
+        if stage.left(&ids).await.is_empty() {
+            break;
+        }
+    }
     assert_eq!(stage.left(&ids).await, Vec::<String>::new());
     stage.adds_up().await;
 }

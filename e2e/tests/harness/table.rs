@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::types::{AttributeValue, PutRequest, WriteRequest};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -92,7 +94,11 @@ impl Table {
         let (mut items, mut start) = (Vec::new(), None);
         loop {
             let scan = self.engines.dynamodb().scan().table_name(self.name()).consistent_read(true);
-            let page = scan.set_exclusive_start_key(start).send().await.unwrap();
+            // An engine takes long for a page of a large table.
+            let patient = TimeoutConfig::builder().operation_attempt_timeout(Duration::from_secs(60)).build();
+            let patient = aws_sdk_dynamodb::config::Builder::new().timeout_config(patient);
+            let scan = scan.set_exclusive_start_key(start).customize().config_override(patient);
+            let page = scan.send().await.unwrap();
             items.extend(page.items.unwrap());
             start = page.last_evaluated_key.filter(|last| !last.is_empty());
             if start.is_none() {
