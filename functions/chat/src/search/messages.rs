@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use table::{AccessPattern, EntityKey, Key};
 use utoipa::ToSchema;
-use web::search::{Highlights, Marks, Piece, Total};
+use web::search::{Highlights, Marks, Piece, Total, typos};
 use web::{Context, Fault, Json, Limit, Problem, Query, Route, Sample, problem};
 
 use super::filters::equal;
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
-use super::text::{Field, Words, highlighted, keep_present, typos};
+use super::text::{Field, Words, highlighted, keep_present};
 use super::{SEARCH, TIMEOUT, searcher};
 use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};

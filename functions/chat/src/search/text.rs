@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use web::Fault;
-use web::search::{Highlights, Marks, words};
+use web::search::{Highlights, Marks, typos, words};
 
 /// The characters of the fragments of a long text that are returned with a hit.
 const FRAGMENT: u32 = 160;
@@ -88,17 +88,6 @@ pub fn highlighted(fields: &[Field]) -> Value {
         false => json!({ "number_of_fragments": 0 }),
     };
     fields.iter().map(|field| (field.name.to_owned(), form(field))).collect()
-}
-
-/// Expands to all terms within the distance: the default of the nearest 50 changes as other items are written.
-pub fn typos(field: &str, text: &str, operator: &str) -> Value {
-    json!({ "match": { field: {
-        "query": text,
-        "operator": operator,
-        "fuzziness": "AUTO:3,6",
-        "prefix_length": 1,
-        "fuzzy_rewrite": "constant_score",
-    } } })
 }
 
 fn prefix(field: &str, word: &str) -> Value {

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use table::{AccessPattern, Clock, Key};
 use utoipa::ToSchema;
-use web::search::{Highlights, Marks, Piece, Total, prefix};
+use web::search::{Highlights, Marks, Piece, Total, prefix, typos};
 use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
 use super::filters::{all_named, equal};
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
-use super::text::{Field, Words, keep_present, scored, typos};
+use super::text::{Field, Words, keep_present, scored};
 use super::{SEARCH, TIMEOUT, searcher};
 use crate::access::{CALLER, USERS};
 use crate::caller::{BANNED, SIGNED_IN};

@@ -1,6 +1,7 @@
 //! The words of a query, with constant scores, so that an item keeps its place in the order while other items are written.
 
 use serde_json::{Value, json};
+use web::search::typos;
 
 use crate::issues::MAX_NUMBER;
 
@@ -33,8 +34,8 @@ impl Words {
             scored(ALL_IN_NAME, all("name", &text)),
             scored(PREFIX_IN_NAME, json!({ "match_bool_prefix": { "name": { "query": last, "operator": "and" } } })),
             scored(ALL_IN_TEXTS, all("texts", &text)),
-            scored(TYPO, typos("name", &text)),
-            scored(TYPO, typos("texts", &text)),
+            scored(TYPO, typos("name", &text, "and")),
+            scored(TYPO, typos("texts", &text, "and")),
         ];
         should.extend(number.map(|number| scored(NUMBER, json!({ "term": { "number": number } }))));
         json!({ "bool": { "should": should, "minimum_should_match": 1 } })
@@ -63,17 +64,6 @@ impl Words {
 
 fn all(field: &str, text: &str) -> Value {
     json!({ "match": { field: { "query": text, "operator": "and" } } })
-}
-
-/// One typo from three letters, two from six; none in the first letter.
-fn typos(field: &str, text: &str) -> Value {
-    json!({ "match": { field: {
-        "query": text,
-        "operator": "and",
-        "fuzziness": "AUTO:3,6",
-        "prefix_length": 1,
-        "fuzzy_rewrite": "constant_score",
-    } } })
 }
 
 fn scored(points: u32, filter: Value) -> Value {
