@@ -91,7 +91,7 @@ pub async fn close(access: &Access, user: UserId, ids: &[Escaped]) -> Result<(),
     Ok(())
 }
 
-/// Ends the subscriptions to a feed, of one user or of all. After the given time no client is told any more.
+/// Ends the subscriptions to a feed, of one user or of all. Clients are told until the given time.
 async fn end(
     access: &Access,
     feed: Feed,

@@ -89,10 +89,7 @@ struct Head {
     /// The sort key of the subscription after which it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     fanout_after: Option<String>,
-    /// The number of fan-outs that have begun with more than their messages say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fanouts_begun: Option<u64>,
-    /// What the last of these delivers, until it has done so.
+    /// What the last fan-out delivers that has begun with more than its message says, until it has done so.
     #[serde(skip_serializing_if = "Option::is_none")]
     begun_from: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +105,6 @@ impl Head {
             fanout_due: 0,
             fanout_from: None,
             fanout_after: None,
-            fanouts_begun: None,
             begun_from: None,
             begun_after: None,
             expires: clock.seconds() + HEAD_SECONDS,

@@ -67,7 +67,7 @@ async fn serve(event: &Event, message: Message) -> Result<(), Error> {
     let rest = Rest { from: message.from, after: sort_key(&message.after)? };
     let begun = match message.first {
         true => feeds::begin_fan_out(access, feed, rest).await?,
-        false => feeds::head(access, feed).await?.map(|head| Begun { head, rest, kept: None }),
+        false => feeds::head(access, feed).await?.map(|head| Begun { head, rest, is_kept: false }),
     };
     let Some(begun) = begun else { return Ok(()) };
     deliver(event, feed, &begun, message).await?;

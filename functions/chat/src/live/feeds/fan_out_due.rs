@@ -17,7 +17,6 @@ pub const FAN_OUT_DUE: AccessPattern = AccessPattern::new("fanOutDue", &[ON_LIVE
 const FANOUT_DUE: &str = "FanoutDue";
 const FANOUT_FROM: &str = "FanoutFrom";
 const FANOUT_AFTER: &str = "FanoutAfter";
-const FANOUTS_BEGUN: &str = "FanoutsBegun";
 const BEGUN_FROM: &str = "BegunFrom";
 const BEGUN_AFTER: &str = "BegunAfter";
 
@@ -39,8 +38,8 @@ pub struct Begun {
     /// The number of the last event.
     pub head: u64,
     pub rest: Rest,
-    /// Its number among those that have begun with more than their messages say. The head keeps the last of them.
-    pub kept: Option<u64>,
+    /// Whether the head keeps it, because its message says less.
+    pub is_kept: bool,
 }
 
 impl Rest {
@@ -63,14 +62,13 @@ impl Head {
     }
 
     /// Returns the conditions that hold until another writer changes the fan-out that is due or the one that has begun.
-    fn same_fan_outs(&self) -> [Condition; 6] {
+    fn same_fan_outs(&self) -> [Condition; 5] {
         let same =
             |name, value: Option<_>| value.map_or(Condition::Absent(name), |value| Condition::Equals(name, value));
         [
             Condition::Equals(FANOUT_DUE, number(self.fanout_due)),
             same(FANOUT_FROM, self.fanout_from.map(number)),
             same(FANOUT_AFTER, self.fanout_after.clone().map(text)),
-            same(FANOUTS_BEGUN, self.fanouts_begun.map(number)),
             same(BEGUN_FROM, self.begun_from.map(number)),
             same(BEGUN_AFTER, self.begun_after.clone().map(text)),
         ]
@@ -113,15 +111,13 @@ pub async fn begin_fan_out(access: &Access, feed: Feed, rest: Rest) -> Result<Op
         let Some(before) = load(access, feed).await? else { return Ok(None) };
         let all = [before.due(), before.begun()].into_iter().flatten().fold(rest.clone(), Rest::with);
         let none = Changes::new().set(FANOUT_DUE, number(0)).remove(FANOUT_FROM).remove(FANOUT_AFTER);
-        let (changes, kept) = if all == rest {
-            (none.remove(BEGUN_FROM).remove(BEGUN_AFTER), None)
-        } else {
-            let begun = before.fanouts_begun.unwrap_or(0) + 1;
-            let changes = none.set(FANOUTS_BEGUN, number(begun)).set(BEGUN_FROM, number(all.from));
-            (changes.set(BEGUN_AFTER, text(all.after.clone())), Some(begun))
+        let is_kept = all != rest;
+        let changes = match is_kept {
+            true => none.set(BEGUN_FROM, number(all.from)).set(BEGUN_AFTER, text(all.after.clone())),
+            false => none.remove(BEGUN_FROM).remove(BEGUN_AFTER),
         };
         match change_fan_out(access, feed, &before, changes).await {
-            Ok(()) => return Ok(head(access, feed).await?.map(|head| Begun { head, rest: all, kept })),
+            Ok(()) => return Ok(head(access, feed).await?.map(|head| Begun { head, rest: all, is_kept })),
             Err(Error::NotFound) => return Ok(None),
             Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
             Err(error) => return Err(error),
@@ -129,12 +125,17 @@ pub async fn begin_fan_out(access: &Access, feed: Feed, rest: Rest) -> Result<Op
     }
 }
 
-/// Removes from the head what a fan-out has delivered, unless another one has begun since, which delivers that as well.
+/// Removes from the head what a fan-out has delivered, unless another one that delivers more has begun since.
 pub async fn finish_fan_out(access: &Access, feed: Feed, begun: &Begun) -> Result<(), Error> {
-    let Some(kept) = begun.kept else { return Ok(()) };
+    if !begun.is_kept {
+        return Ok(());
+    }
     let delivered = Changes::new().remove(BEGUN_FROM).remove(BEGUN_AFTER);
-    let is_last = Condition::Equals(FANOUTS_BEGUN, number(kept));
-    match access.write(&FAN_OUT_DUE, Action::update(&LIVE, FeedHeadKey { feed }, delivered).when(is_last)).await {
+    let same = [
+        Condition::Equals(BEGUN_FROM, number(begun.rest.from)),
+        Condition::Equals(BEGUN_AFTER, text(begun.rest.after.clone())),
+    ];
+    match access.write(&FAN_OUT_DUE, Action::update(&LIVE, FeedHeadKey { feed }, delivered).when_all(same)).await {
         Ok(_) | Err(Error::NotFound | Error::ConditionFailed(_)) => Ok(()),
         Err(error) => Err(error),
     }
