@@ -1,5 +1,6 @@
 //! The tests of chat, one file for each theme.
 
+mod audit_logs;
 mod communities;
 pub mod conversation;
 mod costs;
@@ -39,6 +40,7 @@ use crate::harness::Test;
 
 pub fn tests() -> Vec<Test> {
     let themes = [
+        audit_logs::tests(),
         communities::tests(),
         costs::tests(),
         deletions::tests(),

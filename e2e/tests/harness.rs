@@ -19,6 +19,7 @@ pub mod leaks;
 pub mod lines;
 pub mod measured;
 pub mod metrics;
+pub mod missed_read;
 pub mod password_hashes;
 pub mod posts;
 pub mod process;

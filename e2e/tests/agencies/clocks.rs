@@ -46,7 +46,7 @@ async fn modified_of_an_agency_grows_although_a_clock_is_behind() {
     let deactivated = root.post("/agencies/n/deactivate", json!({})).await.is(200);
     is_later(&renamed_again, &deactivated);
     assert_eq!(stage.root.get(N).await.is(200)["modified"], deactivated["modified"]);
-    // After its mark nothing goes on with the deletion.
+    // The deletion stops after the mark, since no job runs.
     stage.cairn.engines().wind_down();
     behind.app.engines().wind_down();
     root.delete("/agencies/n?cascade=true").await.is(202);

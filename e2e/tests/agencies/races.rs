@@ -78,7 +78,7 @@ async fn are_refused(stage: &Stage, detour: &Detour, calls: Vec<Call>, by: Call,
 
 async fn agency_being_deleted_cannot_be_updated() {
     let stage = Stage::new().await;
-    // After its mark nothing goes on with the deletion.
+    // The deletion stops after the mark, since no job runs.
     stage.cairn.engines().wind_down();
     let detour = Detour::holding(&stage, WRITES, 0..9).await;
     let mut calls = changes(&detour);

@@ -1,26 +1,20 @@
 //! The fixture of chat's tests: an empty chat with people whom another issuer signs in, which is quick.
 
 use std::collections::BTreeSet;
-use std::error::Error;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::chat::keys::SubscriptionKey;
 use ::chat::live::feed::Feed;
 use ::chat::names::{GroupChatId, UserId};
 use ::chat::schema::{LIVE, TELL};
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use http::{Request, StatusCode};
 use local::identity::Person;
 use reqwest::Method;
 use serde_json::{Value, json};
 use table::{Config, Engines, EntityKey, Escaped};
 use tokio::task::JoinHandle;
 
-use crate::harness::relay::pass_on;
-use crate::harness::server::Server;
+use crate::harness::missed_read::MissedRead;
 use crate::harness::stopper::{Moment, Stopper};
 use crate::harness::table::{Item, stored};
 use crate::harness::{Answer, Cairn, Setup, User};
@@ -97,28 +91,11 @@ impl Chat {
         body: Option<Value>,
     ) -> StatusCode {
         let config = self.cairn.engines().config.clone();
-        let target = config.dynamodb.clone().unwrap();
-        let missed = Arc::new(AtomicBool::new(false));
-        let was_missed = Arc::clone(&missed);
-        let server = Server::start(move |request: Request<Incoming>| {
-            let (target, missed) = (target.clone(), Arc::clone(&missed));
-            async move {
-                let (parts, body) = request.into_parts();
-                let body = body.collect().await?.to_bytes();
-                let is_batch = parts.headers["x-amz-target"].as_bytes().ends_with(b".BatchGetItem");
-                if is_batch && !missed.swap(true, Ordering::SeqCst) {
-                    let empty = Bytes::from(r#"{"Responses":{},"UnprocessedKeys":{}}"#);
-                    let answer = Response::builder().header("content-type", "application/x-amz-json-1.0");
-                    return Ok(answer.body(Full::new(empty))?);
-                }
-                Ok::<_, Box<dyn Error + Send + Sync>>(pass_on(target, parts, body).await?)
-            }
-        })
-        .await;
-        let config = Config { dynamodb: Some(server.url.clone()), ..config };
+        let read = MissedRead::before(config.dynamodb.clone().unwrap(), "BatchGetItem", |_| true, 0).await;
+        let config = Config { dynamodb: Some(read.url.clone()), ..config };
         let app = ::chat::app(Engines::new(config, self.cairn.clock.clone())).metrics_to(|_| {});
         let status = app.handle(self.request(person, method, path, body).await).await.status();
-        assert!(was_missed.load(Ordering::SeqCst), "no batch was read");
+        assert!(read.was_missed(), "no batch was read");
         status
     }
 

@@ -1,21 +1,14 @@
 //! Issues from a file: what it may be, and what its work tells.
 
-use std::error::Error;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper::{Request, Response};
+use ::tracker::schema::INDEX;
 use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
 
 use super::fixture::{Fixture, PROJECT, TENANT, is_open, numbers, person};
-use crate::harness::relay::pass_on;
-use crate::harness::server::Server;
+use crate::harness::missed_read::MissedRead;
 use crate::harness::{Answer, User, fetch, send_file};
 use crate::tests;
 
@@ -197,8 +190,9 @@ async fn upsert_waits_for_an_index_that_lags() {
         let announced = announce(&fixture.ann, &project, new("upsert", on_error), file).await;
         put_by_hand(&fixture, &announced, file);
         let config = fixture.cairn.engines().config.clone();
-        let dynamodb = lagging(config.dynamodb.clone().unwrap(), pass).await;
-        let config = Config { dynamodb: Some(dynamodb.url.clone()), ..config };
+        let of_index = |query: &Value| query["IndexName"] == INDEX;
+        let lag = MissedRead::before(config.dynamodb.clone().unwrap(), "Query", of_index, pass).await;
+        let config = Config { dynamodb: Some(lag.url.clone()), ..config };
         let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
         let arrived = arrived(announced.text("id")).to_string();
         app.event("startImport", arrived.into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
@@ -214,27 +208,6 @@ async fn upsert_waits_for_an_index_that_lags() {
         assert_eq!(grid().await.each("name"), ["Renamed", "New"]);
     }
     fixture.holds().await;
-}
-
-/// A DynamoDB whose index lists nothing at the query with this number, counted from 0.
-async fn lagging(dynamodb: String, number: usize) -> Server {
-    let queries = Arc::<AtomicUsize>::default();
-    Server::start(move |request: Request<Incoming>| {
-        let (dynamodb, queries) = (dynamodb.clone(), Arc::clone(&queries));
-        async move {
-            let (parts, body) = request.into_parts();
-            let body = body.collect().await?.to_bytes();
-            let is_query = parts.headers["x-amz-target"].as_bytes().ends_with(b".Query");
-            let is_of_index = is_query && String::from_utf8_lossy(&body).contains("SK-Data");
-            if is_of_index && queries.fetch_add(1, Ordering::SeqCst) == number {
-                let nothing = json!({ "Items": [], "Count": 0, "ScannedCount": 0 }).to_string();
-                let response = Response::builder().header("content-type", "application/x-amz-json-1.0");
-                return Ok(response.body(Full::new(Bytes::from(nothing)))?);
-            }
-            Ok::<_, Box<dyn Error + Send + Sync>>(pass_on(dynamodb, parts, body).await?)
-        }
-    })
-    .await
 }
 
 async fn column_mapping_of_the_client_is_honoured() {

@@ -46,8 +46,8 @@ pub async fn pause_rebuild(system: &'static System, engines: &Engines) -> Result
     pause(&DynamoState::new(engines, system)).await
 }
 
-/// Resumes a rebuild that an operator has paused, with the next order. Returns false if no
-/// rebuild is paused or under way.
+/// Resumes a rebuild that an operator has paused, with the next order. Returns false if no rebuild is
+/// paused or under way.
 ///
 /// Fails without a change if the order that follows would be refused.
 pub async fn resume_rebuild(system: &'static System, engines: &Engines, order: Rebuild) -> Result<bool, Fault> {

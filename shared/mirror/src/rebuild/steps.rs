@@ -197,8 +197,8 @@ async fn check_quarantine<P: Ports>(ports: &P, generation: &Generation, order: R
     }
 }
 
-/// Checks the quarantine before a comparison, which takes long and would be in vain. The comparison clears stale markers,
-/// so these do not count.
+/// Refuses an index with items in quarantine before the long comparison. Stale markers do not count, since the comparison
+/// clears them.
 async fn check_items_in_quarantine<P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
