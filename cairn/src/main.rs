@@ -36,6 +36,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use state_folder::StateFolder;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Back ends on DynamoDB and OpenSearch: run them on this machine, and operate them.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]

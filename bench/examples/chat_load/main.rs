@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo run --profile bench -p cairn -- local --port 8090 --state /tmp/cairn-bench &
-//! cargo run --profile bench -p bench --example chat_load -- http://127.0.0.1:8090 /tmp/cairn-bench 1000 200 10
+//! cargo run --profile bench -p bench --example chat_load -- http://127.0.0.1:8090 /tmp/cairn-bench 1000 200 30
 //! ```
 //!
 //! The arguments are the URL and the state folder of a running platform, the number of members, the messages a second,
