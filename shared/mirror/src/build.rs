@@ -66,7 +66,8 @@ pub(crate) struct Materials<'c, S, D> {
     pub(crate) now: i64,
 }
 
-/// Builds a request from the queue's first writes, all for one generation, until it has this size or the time is up.
+/// Builds a request from the queue's first writes, all for one generation, until the next would make it larger than this
+/// size or the time is up. Only a request of one write may be larger.
 /// Returns `None` if the queue is empty or the time is up from the start.
 pub(crate) async fn build<'a, S: Shapes, D: Documents>(
     materials: Materials<'_, S, D>,
@@ -76,7 +77,7 @@ pub(crate) async fn build<'a, S: Shapes, D: Documents>(
     is_time_up: impl Fn() -> bool,
 ) -> Option<Built<'a>> {
     let target = queue.front().filter(|_| !is_time_up())?.target;
-    let expected = queue.len().saturating_mul(TYPICAL_DOCUMENT_BYTES).min(size).min(MAX_BYTES);
+    let expected = queue.len().saturating_mul(TYPICAL_DOCUMENT_BYTES).min(size);
     let bulk = Bulk { target, lines: String::with_capacity(expected), writes: Vec::new() };
     let mut built = Built { bulk, unfit: Vec::new(), unavailable: Vec::new(), hidden: Vec::new(), missing: 0 };
     while built.bulk.lines.len() < size
@@ -90,7 +91,8 @@ pub(crate) async fn build<'a, S: Shapes, D: Documents>(
         };
         let before = built.bulk.lines.len();
         match write_lines(&materials, identity, &mut write, &mut built).await {
-            Ok(()) if before > 0 && built.bulk.lines.len() > MAX_BYTES => {
+            // A write that makes the request larger is the first of the next one, so a request of one write can be had.
+            Ok(()) if before > 0 && built.bulk.lines.len() > size => {
                 built.bulk.lines.truncate(before);
                 queue.push_front(write);
                 break;
