@@ -27,6 +27,12 @@ pub fn find(id: &str) -> Result<(&'static Served, &'static Table, Key), Failure>
     }
 }
 
+/// Returns the keys that could have this document id: one for each `#`, and one without a sort key.
+pub fn keys(id: &str) -> impl Iterator<Item = Key> {
+    let cuts = id.match_indices('#').filter_map(move |(at, _)| Some(Key::new(id.get(..at)?, id.get(at + 1..)?)));
+    cuts.chain([Key::partition(id)])
+}
+
 /// Returns the tables that could have the key. If it has several `#`, the templates of the entities decide where the
 /// partition key ends.
 fn candidates<'a>(known: &'a [Served], text: &str) -> Vec<(&'a Served, &'static Table, Key)> {
@@ -34,10 +40,8 @@ fn candidates<'a>(known: &'a [Served], text: &str) -> Vec<(&'a Served, &'static 
     tables
         .filter_map(|(served, table)| {
             let id = text.strip_prefix(table.name).and_then(|rest| rest.strip_prefix('/')).unwrap_or(text);
-            let cuts = id.match_indices('#').filter_map(|(at, _)| Some(Key::new(id.get(..at)?, id.get(at + 1..)?)));
-            let keys = cuts.chain([Key::partition(id)]);
             let searched = |key: &Key| table.entity_of(key).is_some_and(|entity| entity.search == Search::Document);
-            keys.into_iter().find(searched).map(|key| (served, table, key))
+            keys(id).find(searched).map(|key| (served, table, key))
         })
         .collect()
 }

@@ -9,6 +9,7 @@ use mirror::{Marker, Staleness, Subject};
 use serde_json::{Value, json};
 use table::{Engines, no_answer};
 
+use crate::document_key::keys;
 use crate::exit::TO_DO;
 use crate::failure::Failure;
 use crate::time::time;
@@ -62,19 +63,16 @@ enum Command {
 impl Quarantine {
     pub async fn run(self) -> Result<ExitCode, Failure> {
         let engines = running::engines(&self.state.folder).await?;
-        let mut listed = Vec::new();
-        let systems = match &self.system {
+        let systems: Vec<&'static Served> = match &self.system {
             Some(name) => vec![system::named(name)?],
             None => systems::ALL.iter().collect(),
         };
-        for served in systems {
-            let found = mirror::quarantined(served.system, &engines).await.map_err(Failure::new)?;
-            listed.extend(found.into_iter().map(|(generation, marker)| Listed { served, generation, marker }));
-        }
         match self.command {
-            Command::Ls { json } => list(&engines, &listed, json).await.map(|()| ExitCode::SUCCESS),
+            Command::Ls { json } => {
+                list(&engines, &all(&engines, &systems).await?, json).await.map(|()| ExitCode::SUCCESS)
+            }
             Command::Show { name, json } => {
-                for Listed { served, generation, marker } in named(&listed, &name)? {
+                for Listed { served, generation, marker } in &named(&engines, &systems, &name).await? {
                     let record = stored_record(&engines, served, marker).await?;
                     if json {
                         // An object that is no JSON is printed as a string.
@@ -87,12 +85,16 @@ impl Quarantine {
                 Ok(ExitCode::SUCCESS)
             }
             Command::Dismiss { name: wanted, dry_run, json, .. } => {
-                let found = match &wanted {
-                    Some(wanted) => named(&listed, wanted)?,
+                let listed = match &wanted {
+                    Some(wanted) => named(&engines, &systems, wanted).await?,
+                    None => all(&engines, &systems).await?,
+                };
+                let found: Vec<&Listed> = match &wanted {
+                    Some(_) => listed.iter().collect(),
                     None => stale(&engines, &listed).await?,
                 };
                 let mut is_left = false;
-                for Listed { served, generation, marker } in &found {
+                for Listed { served, generation, marker } in found {
                     let name = name(marker);
                     let dismissed = if dry_run {
                         mirror::check_dismissal(served.system, &engines, marker).await.map(|()| false)
@@ -121,6 +123,9 @@ impl Quarantine {
     }
 }
 
+/// What the names of records without a key have in place of a table.
+const RECORD: &str = "record";
+
 /// A marker with its system and generation.
 struct Listed {
     served: &'static Served,
@@ -128,15 +133,39 @@ struct Listed {
     marker: Marker,
 }
 
-/// Returns the markers with this name, one for each generation.
-fn named<'l>(listed: &'l [Listed], wanted: &str) -> Result<Vec<&'l Listed>, Failure> {
-    let found: Vec<_> = listed.iter().filter(|one| name(&one.marker) == wanted).collect();
+/// Returns the markers of every generation of these systems.
+async fn all(engines: &Engines, systems: &[&'static Served]) -> Result<Vec<Listed>, Failure> {
+    let mut listed = Vec::new();
+    for served in systems.iter().copied() {
+        let found = mirror::quarantined(served.system, engines).await.map_err(Failure::new)?;
+        listed.extend(found.into_iter().map(|(generation, marker)| Listed { served, generation, marker }));
+    }
+    Ok(listed)
+}
+
+/// Returns the markers with this name, one for each generation. No other marker is read.
+async fn named(engines: &Engines, systems: &[&'static Served], wanted: &str) -> Result<Vec<Listed>, Failure> {
+    let (subjects, mut found) = (subjects(wanted), Vec::new());
+    for served in systems.iter().copied() {
+        let markers = mirror::markers_of(served.system, engines, &subjects).await.map_err(Failure::new)?;
+        found.extend(markers.into_iter().map(|(generation, marker)| Listed { served, generation, marker }));
+    }
     if found.is_empty() {
         return Err(Failure::new(format!(
             "`{wanted}` is not in quarantine.\n`cairn quarantine ls` lists the entries."
         )));
     }
     Ok(found)
+}
+
+/// Returns the subjects that can have this name. The name does not tell where an item's partition key ends, and another
+/// release may have had its table.
+fn subjects(name: &str) -> Vec<Subject> {
+    match name.split_once('/') {
+        Some((RECORD, hash)) if !hash.is_empty() => vec![Subject::Record(hash.to_owned())],
+        Some((table, id)) => keys(id).map(|key| Subject::Item { table: table.to_owned(), key }).collect(),
+        None => Vec::new(),
+    }
 }
 
 /// Returns the stale markers.
@@ -189,7 +218,7 @@ fn state(marker: &Marker, stale: Option<Staleness>) -> &'static str {
 fn name(marker: &Marker) -> String {
     match &marker.subject {
         Subject::Item { table, key } => format!("{table}/{}", key.document_id()),
-        Subject::Record(hash) => format!("record/{hash}"),
+        Subject::Record(hash) => format!("{RECORD}/{hash}"),
     }
 }
 

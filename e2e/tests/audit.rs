@@ -20,6 +20,7 @@ use crate::tests;
 
 tests! { audit:
     handler_repairs_each_kind_of_difference,
+    lost_document_below_the_marker_of_a_later_state_is_repaired,
     #[long] command_reports_in_a_dry_run_and_repairs_otherwise,
     command_refuses_an_unknown_table_and_system,
     handler_reports_the_audit_of_an_operator_once,
@@ -197,6 +198,21 @@ async fn handler_repairs_each_kind_of_difference() {
     assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), [], "it is equal again");
     assert_eq!(cairn.visitor().search("q=model").await.total(), 8);
     assert_eq!(cairn.visitor().search("q=corrupt").await.total(), 0);
+}
+
+/// A host whose clock is behind has created the item again, and the marker of its former state is still open.
+async fn lost_document_below_the_marker_of_a_later_state_is_repaired() {
+    let cairn = campgrounds(2).await;
+    let index = Index::of(&cairn, "parks");
+    let (version, right) = index.get(&id(1)).await.unwrap();
+    mark(&cairn, &::parks::schema::PARKS, &key(1), version + 100).await;
+    index.remove(&id(1)).await;
+    let found = audit(&cairn, "parks").await;
+    let expected = [DifferenceKind::Lost, DifferenceKind::StaleMarker].map(|kind| (kind, 1, 0)).to_vec();
+    assert_eq!(counts(&found["parks"]), expected);
+    assert_eq!(index.get(&id(1)).await, Some((version, right)));
+    assert_eq!(cairn.quarantined().await, Vec::new());
+    assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), [], "it is equal again");
 }
 
 async fn command_reports_in_a_dry_run_and_repairs_otherwise() {

@@ -32,6 +32,7 @@ tests! { deployments:
     alias_leaves_the_index_of_an_earlier_deployment,
     deployment_keeps_an_index_that_serves,
     deployment_waits_for_search_to_start,
+    deployment_after_a_cancelled_index_fails_at_once_and_says_what_to_do,
 }
 
 /// The server to which functions send their responses for CloudFormation.
@@ -235,6 +236,17 @@ async fn deployment_keeps_an_index_that_serves() {
     // An operator calls the function, so that there is no URL for a response.
     let answer = cairn.event("parks", CREATE_INDEX, &json!({ "RequestType": "Create" })).await.unwrap();
     assert_eq!((&answer["Status"], &answer["Data"]), (&json!("SUCCESS"), &json!({ "Index": index })));
+}
+
+/// The event has less time than a deployment waits for progress.
+async fn deployment_after_a_cancelled_index_fails_at_once_and_says_what_to_do() {
+    let cairn = Cairn::with_strathcona().await;
+    cairn.caught_up().await;
+    ::mirror::abandon_indexes(&::parks::SYSTEM, cairn.engines()).await.unwrap();
+    let answer = CloudFormation::start().await.asks(&cairn, "parks", "Create").await;
+    let reason =
+        "mirror: the index was cancelled before it served: create another one with `cairn rebuild start parks`";
+    assert_eq!((&answer["Status"], &answer["Reason"]), (&json!("FAILED"), &json!(reason)));
 }
 
 /// A new role takes effect after some time.

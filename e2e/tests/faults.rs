@@ -2,6 +2,7 @@
 
 use std::future::IntoFuture;
 
+use ::mirror::Code;
 use serde_json::{Value, json};
 
 use crate::harness::proxy::{Fault, Proxy};
@@ -13,6 +14,7 @@ tests! { faults:
     refused_document_is_quarantined_and_recovers,
     #[long] refusals_throttling_and_lost_responses_lose_no_write,
     #[long] bulk_request_that_is_too_large_is_split,
+    redrive_leaves_a_document_that_alone_is_too_large_in_quarantine,
     deletes_survive_search_faults,
     partial_search_result_is_reported_as_unavailable,
     #[long] search_outage_affects_only_search,
@@ -101,6 +103,31 @@ async fn bulk_request_that_is_too_large_is_split() {
     assert_eq!(visitor.search("q=lorem").await.total(), 40);
     assert!(proxy.too_large() > 0);
     assert_eq!(cairn.quarantined().await, Vec::new());
+}
+
+async fn redrive_leaves_a_document_that_alone_is_too_large_in_quarantine() {
+    let (cairn, proxy) = with_proxy().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    proxy.take_at_most(6_000);
+    let mut large = zone("Large");
+    large["description"] = json!("lorem ".repeat(1600));
+    for new in [zone("Small"), large] {
+        admin.post(ZONES, new).await.is(201);
+    }
+    visitor.search("q=small").await.are(&["Small"]);
+    visitor.search("q=lorem").await.is_nothing();
+    let codes = async || cairn.quarantined().await.into_iter().map(|marker| marker.code).collect::<Vec<_>>();
+    assert_eq!(codes().await, [Code::TooLarge]);
+
+    let left = cairn.command(&["redrive", "parks", "--json"]).await.json(3);
+    assert_eq!((&left["repairs"]["quarantined"], &left["repairs"]["failed"]), (&json!(1), &json!(0)), "{left}");
+    assert_eq!(codes().await, [Code::TooLarge]);
+
+    proxy.take_at_most(usize::MAX);
+    let redriven = cairn.command(&["redrive", "parks", "--json"]).await.json(0);
+    assert_eq!(redriven["repairs"]["written"], 1, "{redriven}");
+    visitor.search("q=lorem").await.are(&["Large"]);
+    assert_eq!(codes().await, []);
 }
 
 async fn deletes_survive_search_faults() {

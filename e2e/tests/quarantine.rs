@@ -18,7 +18,9 @@ use flood::refused_items_delay_no_others_and_are_redriven_after_the_next_release
 
 tests! { quarantine:
     ls_and_show_print_each_item_with_its_reason,
+    show_and_dismiss_read_only_the_entry_with_the_name,
     dismiss_removes_a_marker_that_no_write_clears,
+    dismiss_removes_the_marker_of_a_table_of_another_release,
     dismiss_refuses_a_valid_marker,
     dismiss_removes_the_stale_marker_of_an_item_that_is_gone,
     marker_that_is_written_again_while_it_is_dismissed_stays,
@@ -82,6 +84,27 @@ async fn ls_and_show_print_each_item_with_its_reason() {
     assert!(shown["record"].is_object() && shown["reason"].as_str().unwrap().contains("displayName"), "{shown}");
 }
 
+/// An entry that cannot be read fails the list, which reads all entries.
+async fn show_and_dismiss_read_only_the_entry_with_the_name() {
+    let cairn = with_poison().await;
+    cairn.caught_up().await;
+    let generations = ::mirror::generations(&::parks::SYSTEM, cairn.engines()).await.unwrap().unwrap();
+    let pk = format!("marker#{}", generations.written[0].index);
+    let unreadable = [("pk", text(&pk)), ("sk", text("unreadable"))];
+    let unreadable = unreadable.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    cairn.table_of(&STATE).put(unreadable).await;
+    let failed = quarantine(&cairn, &["ls"]).await.failed();
+    assert!(failed.contains("cannot be read"), "{failed}");
+
+    let shown: Value = serde_json::from_str(&printed(&cairn, &["show", POISON]).await).unwrap();
+    assert_eq!(shown["pk"], "facility::bcparks_1");
+    assert!(printed(&cairn, &["dismiss", STRANGER]).await.ends_with("  dismissed\n"));
+    for name in [STRANGER, "parks/facility::bcparks_1#campground::2", "record/0", "trees/1", "trees"] {
+        let failed = quarantine(&cairn, &["show", name]).await.failed();
+        assert!(failed.contains(&format!("`{name}` is not in quarantine")), "{failed}");
+    }
+}
+
 async fn dismiss_removes_a_marker_that_no_write_clears() {
     let cairn = with_poison().await;
     assert!(printed(&cairn, &["dismiss", STRANGER]).await.ends_with("  dismissed\n"));
@@ -89,6 +112,17 @@ async fn dismiss_removes_a_marker_that_no_write_clears() {
     assert!(listed.starts_with(POISON) && listed.lines().count() == 1, "{listed}");
     let complaint = quarantine(&cairn, &["dismiss", STRANGER]).await.failed();
     assert!(complaint.contains("is not in quarantine") && complaint.contains("cairn quarantine ls"), "{complaint}");
+}
+
+async fn dismiss_removes_the_marker_of_a_table_of_another_release() {
+    let cairn = Cairn::with_strathcona().await;
+    cairn.caught_up().await;
+    mark(&cairn, "trees", "unknown-key", "1767225600000000").await;
+    let name = "trees/facility::bcparks_1#campground::1";
+    let listed = printed(&cairn, &["ls"]).await;
+    assert!(listed.starts_with(&format!("{name}  ")) && listed.lines().count() == 1, "{listed}");
+    assert!(printed(&cairn, &["dismiss", name]).await.ends_with("  dismissed\n"));
+    assert_eq!(printed(&cairn, &["ls"]).await, "The quarantine is empty.\n");
 }
 
 async fn dismiss_refuses_a_valid_marker() {
@@ -105,19 +139,24 @@ async fn dismiss_refuses_a_valid_marker() {
 
 /// Writes the marker of an item that does not exist, as of this time in microseconds since 1970-01-01T00:00:00Z.
 async fn mark_missing_item(cairn: &Cairn, since: &str) {
+    mark(cairn, "parks", "unfit", since).await;
+}
+
+/// Writes a marker of parks whose item is in this table.
+async fn mark(cairn: &Cairn, table: &str, code: &str, since: &str) {
     let generations = ::mirror::generations(&::parks::SYSTEM, cairn.engines()).await.unwrap().unwrap();
     let index = &generations.written[0].index;
     let key = Key::new("facility::bcparks_1", "campground::1");
-    let subject = Subject::Item { table: "parks".to_owned(), key };
+    let subject = Subject::Item { table: table.to_owned(), key };
     let number = |number: &str| AttributeValue::N(number.to_owned());
     let marker = [
         ("pk", text(&format!("marker#{index}"))),
         ("sk", text(&subject.name())),
-        ("table", text("parks")),
+        ("table", text(table)),
         ("itemPk", text("facility::bcparks_1")),
         ("itemSk", text("campground::1")),
         ("markedRev", number("4")),
-        ("code", text("unfit")),
+        ("code", text(code)),
         ("reason", text("attribute `displayName` is no text")),
         ("object", text(&format!("quarantine/{index}/0.json"))),
         ("since", number(since)),

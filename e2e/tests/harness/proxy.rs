@@ -50,8 +50,8 @@ struct Shared {
     partial: Mutex<bool>,
     /// The maximum size of a bulk request in bytes, and the number of larger requests.
     limit: Mutex<(usize, u32)>,
-    /// The id of the document whose bulk requests must wait.
-    held: watch::Sender<Option<String>>,
+    /// The id of the document whose bulk requests must wait, and how often waiting ones were continued.
+    held: watch::Sender<(Option<String>, u32)>,
     /// Notified when a request is held.
     holds: Notify,
     /// Whether every request must wait, and the request from which on they must.
@@ -73,7 +73,7 @@ impl Proxy {
             refused: Mutex::default(),
             partial: Mutex::default(),
             limit: Mutex::new((usize::MAX, 0)),
-            held: watch::Sender::new(None),
+            held: watch::Sender::new((None, 0)),
             holds: Notify::new(),
             closed: watch::Sender::new(false),
             closes_at: Mutex::default(),
@@ -111,7 +111,7 @@ impl Proxy {
 
     /// Holds later bulk requests with the document of this id.
     pub fn hold(&self, id: &str) {
-        self.shared.held.send_replace(Some(id.to_owned()));
+        self.shared.held.send_modify(|held| held.0 = Some(id.to_owned()));
     }
 
     /// Waits until such a request is held.
@@ -119,9 +119,12 @@ impl Proxy {
         timeout(Duration::from_secs(60), self.shared.holds.notified()).await.expect("no such bulk request");
     }
 
-    /// Continues the requests that are held.
+    /// Continues the requests that are held, also if later ones are held at once.
     pub fn release(&self) {
-        self.shared.held.send_replace(None);
+        self.shared.held.send_modify(|(id, releases)| {
+            *id = None;
+            *releases += 1;
+        });
     }
 
     /// Holds every later request.
@@ -232,8 +235,10 @@ impl Shared {
     /// Waits for as long as one of these documents is held.
     async fn wait(&self, operations: &[Operation]) {
         let mut held = self.held.subscribe();
-        let free = |held: &Option<String>| {
-            let waits = held.as_ref().is_some_and(|id| operations.iter().any(|operation| operation.id == *id));
+        let arrived_after = held.borrow().1;
+        let free = |(id, releases): &(Option<String>, u32)| {
+            let is_meant = id.as_ref().is_some_and(|id| operations.iter().any(|operation| operation.id == *id));
+            let waits = is_meant && *releases == arrived_after;
             if waits {
                 self.holds.notify_one();
             }

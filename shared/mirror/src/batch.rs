@@ -156,10 +156,12 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         }
     }
 
-    /// Reads the versions of one page of documents, then their items, never in the opposite order. The items are written
-    /// before those of the next page are read.
+    /// Reads the versions of one page of documents, then their items, never in the opposite order. Items that were read
+    /// and are neither written nor in quarantine yet count for the page, so that no more than a page is in memory while
+    /// search or S3 refuses writes.
     async fn settle(&mut self) {
-        let mut settles = take_first(&mut self.tasks.settles, PAGE);
+        let room = PAGE.saturating_sub(self.tasks.items_read(&self.groups));
+        let mut settles = take_first(&mut self.tasks.settles, room);
         settles.sort_by_key(|settle| settle.target);
         for of_target in settles.chunk_by(|one, other| one.target == other.target) {
             self.read_versions(of_target).await;

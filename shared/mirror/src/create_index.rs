@@ -62,7 +62,8 @@ async fn on_deployment<M: Mirrored>(event: Event) -> Result<Value, EventFailure>
     created.map(|generation| json!({ "Index": generation.index })).map_err(EventFailure::new)
 }
 
-/// Retries until an attempt succeeds. Returns the last fault if there is no progress for [`STALL_TIMEOUT`].
+/// Retries until an attempt succeeds or is refused. Returns the last fault if there is no progress for
+/// [`STALL_TIMEOUT`].
 async fn retry_until_stalled<T, A, F>(last_progress: &LastProgress, attempt: A) -> Result<T, String>
 where
     A: Fn() -> F,
@@ -72,7 +73,8 @@ where
     let attempts = async {
         loop {
             match attempt().await {
-                Ok(created) => return created,
+                Ok(created) => return Ok(created),
+                Err(fault) if fault.refused => return Err(fault.to_string()),
                 Err(fault) => {
                     tracing::warn!(%fault, "creating the first index failed; will retry");
                     reason = fault.to_string();
@@ -81,11 +83,11 @@ where
             sleep(PAUSE).await;
         }
     };
-    let created = tokio::select! {
-        created = attempts => Some(created),
+    let ended = tokio::select! {
+        ended = attempts => Some(ended),
         () = last_progress.stalled() => None,
     };
-    created.ok_or(reason)
+    ended.unwrap_or(Err(reason))
 }
 
 /// The time of the last progress.
@@ -122,15 +124,22 @@ mod tests {
 
     use super::*;
 
-    fn refused() -> Fault {
+    fn denied() -> Fault {
         Fault::lasting("search", "it answers 403")
     }
 
     #[tokio::test(start_paused = true)]
     async fn permanent_fault_is_returned_after_the_timeout() {
         let started = Instant::now();
-        let created: Result<(), _> = retry_until_stalled(&LastProgress::default(), async || Err(refused())).await;
-        assert_eq!((created, started.elapsed()), (Err(refused().to_string()), STALL_TIMEOUT));
+        let created: Result<(), _> = retry_until_stalled(&LastProgress::default(), async || Err(denied())).await;
+        assert_eq!((created, started.elapsed()), (Err(denied().to_string()), STALL_TIMEOUT));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn refusal_is_returned_at_once() {
+        let (started, refusal) = (Instant::now(), Fault::refused("the rebuild is paused"));
+        let created: Result<(), _> = retry_until_stalled(&LastProgress::default(), async || Err(refusal.clone())).await;
+        assert_eq!((created, started.elapsed()), (Err(refusal.to_string()), Duration::ZERO));
     }
 
     #[tokio::test(start_paused = true)]
@@ -146,7 +155,7 @@ mod tests {
         let created = retry_until_stalled(&last_progress, async || {
             sleep(STALL_TIMEOUT / 2).await;
             last_progress.note();
-            if attempts.fetch_add(1, Ordering::SeqCst) < 9 { Err(refused()) } else { Ok("created") }
+            if attempts.fetch_add(1, Ordering::SeqCst) < 9 { Err(denied()) } else { Ok("created") }
         });
         assert_eq!(created.await, Ok("created"));
         assert!(started.elapsed() > 4 * STALL_TIMEOUT);

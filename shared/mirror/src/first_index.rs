@@ -9,7 +9,7 @@ use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::generation::{Generation, Phase};
 use crate::ports::{Fault, Ports, State};
-use crate::rebuild::{Progress, Rebuild, rebuild};
+use crate::rebuild::{Progress, Rebuild, rebuild, refused};
 
 /// Creates the system's first index and fills it from the tables, or resumes an earlier call that was stopped. Does
 /// nothing if an index serves already. Fails while a rebuild replaces the index. Returns the generation. `progress` is
@@ -39,11 +39,13 @@ pub(crate) async fn create<P: Ports, D: Documents>(
         return Ok(serving.clone());
     }
     // An operator decides whether the new index may serve.
-    if config.is_some_and(|config| !config.dropping.is_empty()) {
+    if let Some(config) = config.filter(|config| !config.dropping.is_empty()) {
         let system = documents.tables().name;
-        let reason =
-            format_args!("a rebuild of the index has not ended: resume it with `cairn rebuild start {system}`");
-        return Err(Fault::lasting("mirror", reason));
+        let (state, action) = match config.written.is_empty() {
+            true => ("the index was cancelled before it served", "create another one"),
+            false => ("a rebuild of the index has not ended", "resume it"),
+        };
+        return Err(refused(format_args!("{state}: {action} with `cairn rebuild start {system}`")));
     }
     // The first index is filled at once. If an operator cancels it in the meantime, another one waits until no
     // invocation lives that has received what the first one has handled.

@@ -89,7 +89,7 @@ pub use mirrored::{
     repair, repair_entity,
 };
 pub use number::Number;
-pub use operate::{Staleness, check_dismissal, dismiss, generations, indexes_of, quarantined, stale};
+pub use operate::{Staleness, check_dismissal, dismiss, generations, indexes_of, markers_of, quarantined, stale};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, OpenMarker, Subject};
 pub use readers::is_readers_alias_right;

@@ -145,8 +145,9 @@ impl<'a> Group<'a> {
     }
 
     fn rejected(&mut self, write: Write<'a>, code: Code, reason: String, blame: Blame) -> Vec<Task<'a>> {
-        // The stream record of the item will show whether the document is at fault. The repair changes nothing.
-        if blame == Blame::Request && self.repaired.is_some() {
+        // A document that alone is too large stays so, whichever request has it. For another refusal of a request, the
+        // stream record of the item will show whether the document is at fault, and the repair changes nothing.
+        if blame == Blame::Request && code != Code::TooLarge && self.repaired.is_some() {
             return self.failed_by(&format!("the bulk request was {reason}"));
         }
         let evidence = match write.content {
@@ -154,7 +155,8 @@ impl<'a> Group<'a> {
             Content::Item(Cow::Borrowed(_), _) => self.evidence.clone().into_owned(),
             Content::Item(Cow::Owned(item), _) => item,
         };
-        let of_content = blame == Blame::Content;
+        // A repair would have replaced a document at the same revision, which may be wrong and must not stay.
+        let of_content = blame == Blame::Content || self.repaired.is_some();
         self.quarantine(write.target, Poison { rev: write.version, code, reason, evidence, of_content })
     }
 

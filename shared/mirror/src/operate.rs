@@ -9,7 +9,7 @@ use crate::fold::Presence;
 use crate::generation::Generations;
 use crate::item::{presence, rev_value};
 use crate::ports::{Fault, Items, State};
-use crate::quarantine::{Code, Marker, Subject};
+use crate::quarantine::{Marker, Subject};
 use crate::requests::CONCURRENCY;
 
 /// The reason why a marker is stale.
@@ -44,6 +44,23 @@ pub async fn quarantined(system: &'static System, engines: &Engines) -> Result<V
             let Some(last) = page.last() else { break };
             after = Some(last.subject.name());
             found.extend(page.into_iter().map(|marker| (generation.index.clone(), marker)));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the markers of these subjects in every generation, each with the generation's index.
+pub async fn markers_of(
+    system: &'static System,
+    engines: &Engines,
+    subjects: &[Subject],
+) -> Result<Vec<(String, Marker)>, Fault> {
+    let state = DynamoState::new(engines, system);
+    let mut found = Vec::new();
+    for generation in state.generations().await?.into_iter().flat_map(|generations| generations.written) {
+        for subject in subjects {
+            let marker = state.marker(&generation.index, &subject.name()).await?;
+            found.extend(marker.map(|marker| (generation.index.clone(), marker)));
         }
     }
     Ok(found)
@@ -90,13 +107,10 @@ pub(crate) async fn staleness(
 ) -> Result<Option<Staleness>, Fault> {
     let Subject::Item { table, key } = &marker.subject else { return Ok(None) };
     let Some(table) = system.tables.iter().find(|known| known.name == table) else { return Ok(None) };
-    Ok(match items.read(table, key).await? {
-        None => Some(Staleness::Gone),
-        // Its revision is the one that its item could not get.
-        Some(_) if marker.code == Code::RevisionsExhausted => None,
-        Some(item) => match presence(rev_value(item.as_str())) {
-            Presence::At(rev) if rev.number() != marker.rev => Some(Staleness::Changed),
-            _ => None,
-        },
-    })
+    let Some(item) = items.read(table, key).await? else { return Ok(Some(Staleness::Gone)) };
+    let is_changed = match presence(rev_value(item.as_str())) {
+        Presence::At(rev) => !marker.as_open().keeps_in_quarantine(Some(rev.number())),
+        Presence::Absent | Presence::Unrevised => false,
+    };
+    Ok(is_changed.then_some(Staleness::Changed))
 }

@@ -42,6 +42,8 @@ pub struct Fault {
     pub passing: bool,
     /// Whether only a single record or item is at fault, which then goes to quarantine.
     pub poison: bool,
+    /// Whether an order was refused until an operator has removed the cause.
+    pub refused: bool,
 }
 
 /// An HTTP response with any status.
@@ -289,12 +291,17 @@ pub trait Time: Sync {
 impl Fault {
     /// Creates a fault that may be temporary: throttling, a timeout, a server error.
     pub fn passing(engine: &'static str, reason: impl ToString) -> Self {
-        Self { engine, reason: reason.to_string(), passing: true, poison: false }
+        Self { passing: true, ..Self::lasting(engine, reason) }
     }
 
     /// Creates a fault for which a retry does not help: something is missing or forbidden.
     pub fn lasting(engine: &'static str, reason: impl ToString) -> Self {
-        Self { engine, reason: reason.to_string(), passing: false, poison: false }
+        Self { engine, reason: reason.to_string(), passing: false, poison: false, refused: false }
+    }
+
+    /// Creates the fault of an order that the mirror does not carry out until an operator has removed the cause.
+    pub fn refused(reason: impl ToString) -> Self {
+        Self { refused: true, ..Self::lasting("mirror", reason) }
     }
 
     /// Creates a lasting fault of a single record or item, which must not delay any other.

@@ -30,10 +30,11 @@ pub struct Marker {
     pub since: i64,
 }
 
-/// The fields that distinguish the markers that a subject had over time.
+/// A marker without its subject and its record. The revision and the time distinguish the markers that a subject had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenMarker {
     pub rev: u64,
+    pub code: Code,
     /// The time of its last write, in microseconds since 1970-01-01T00:00:00Z. Each delivery of a refused record writes
     /// the marker again.
     pub since: i64,
@@ -42,8 +43,7 @@ pub struct OpenMarker {
 /// The reason why a subject is in quarantine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The text is not an item, an attribute does not have the type of its entity, the document cannot be created, or
-    /// DynamoDB refuses to give the item a revision.
+    /// The text is not an item, an attribute does not have the type of its entity, or the document cannot be created.
     Unfit,
     /// The key does not fit any template of its table.
     UnknownKey,
@@ -51,6 +51,9 @@ pub enum Code {
     KeyTooLong,
     /// The record cannot be read, or its event name is not known.
     UnknownRecord,
+    /// DynamoDB refuses to give the item a revision, since the item has no room for it. The marker has the revision
+    /// that was refused.
+    Unstampable,
     /// No valid revision is left above those that were seen.
     RevisionsExhausted,
     /// OpenSearch refused the document (400).
@@ -68,7 +71,7 @@ pub(crate) struct Poison {
     /// The record or the item, as JSON text.
     pub(crate) evidence: String,
     /// Whether the content itself is at fault, so that a document at its revision is stale. A request that was refused
-    /// as a whole proves nothing about a document in the index.
+    /// as a whole proves nothing about a document in the index, unless it was that of a repair.
     pub(crate) of_content: bool,
 }
 
@@ -130,7 +133,7 @@ impl Poison {
 
 impl Marker {
     pub(crate) const fn as_open(&self) -> OpenMarker {
-        OpenMarker { rev: self.rev, since: self.since }
+        OpenMarker { rev: self.rev, code: self.code, since: self.since }
     }
 
     /// Whether a later write of its item clears the marker.
@@ -148,12 +151,22 @@ impl Marker {
     }
 }
 
+impl OpenMarker {
+    /// Whether the marker keeps an item with this revision, or with none, in quarantine if its document could be
+    /// created. A marker above the item is that of a state which the item has no more. It says nothing about the present
+    /// state, unless it was set because the item could not get a higher revision.
+    pub(crate) fn keeps_in_quarantine(&self, rev: Option<u64>) -> bool {
+        Some(self.rev) == rev || Some(self.rev) > rev && self.code.is_above_its_item()
+    }
+}
+
 impl Code {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Unfit,
         Self::UnknownKey,
         Self::KeyTooLong,
         Self::UnknownRecord,
+        Self::Unstampable,
         Self::RevisionsExhausted,
         Self::Refused,
         Self::TooLarge,
@@ -165,10 +178,16 @@ impl Code {
             Self::UnknownKey => "unknown-key",
             Self::KeyTooLong => "key-too-long",
             Self::UnknownRecord => "unknown-record",
+            Self::Unstampable => "unstampable",
             Self::RevisionsExhausted => "revisions-exhausted",
             Self::Refused => "refused",
             Self::TooLarge => "too-large",
         }
+    }
+
+    /// Whether the marker has a revision that its item could not get.
+    pub(crate) const fn is_above_its_item(self) -> bool {
+        matches!(self, Self::Unstampable | Self::RevisionsExhausted)
     }
 
     pub fn of_name(name: &str) -> Option<Self> {
@@ -198,6 +217,21 @@ mod tests {
         }
         assert_eq!(cleared(&item, Code::RevisionsExhausted), (false, false));
         assert_eq!(cleared(&Subject::record("{}"), Code::UnknownRecord), (false, false));
+    }
+
+    #[test]
+    fn marker_above_an_item_keeps_it_in_quarantine_only_if_the_item_could_not_get_its_revision() {
+        let keeps = |code, rev| OpenMarker { rev: 12, code, since: 0 }.keeps_in_quarantine(rev);
+        for (rev, of_content, of_revision) in
+            [(None, false, true), (Some(10), false, true), (Some(12), true, true), (Some(14), false, false)]
+        {
+            for code in [Code::Unfit, Code::Refused, Code::TooLarge, Code::UnknownRecord] {
+                assert_eq!(keeps(code, rev), of_content, "{code:?} {rev:?}");
+            }
+            for code in [Code::Unstampable, Code::RevisionsExhausted] {
+                assert_eq!(keeps(code, rev), of_revision, "{code:?} {rev:?}");
+            }
+        }
     }
 
     #[test]

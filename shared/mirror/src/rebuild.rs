@@ -179,9 +179,10 @@ pub(crate) async fn decide<P: Ports, D: Documents>(
     course: &mut Course,
 ) -> Result<Decided, Fault> {
     let config = ports.state().generations().await?.unwrap_or_else(|| Generations::none(alias));
-    // Another command may have cancelled the rebuild between two steps. This one begins no other.
+    // Another command may have cancelled the rebuild between two steps. This one begins no other, and the next one finds
+    // what is to be done.
     if course.index.as_ref().is_some_and(|index| !config.has(index)) {
-        return Err(refused("the rebuild was cancelled"));
+        return Err(Fault::lasting("mirror", "the rebuild was cancelled"));
     }
     let Some(mut step) = config.step(order, course.begins).map_err(refused)? else {
         return Ok(Decided::Reached(config));

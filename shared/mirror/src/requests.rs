@@ -90,7 +90,7 @@ pub(crate) async fn stamp_item<P: Ports, D: Documents>(
         // The marker has the revision of the stamp, which is above every state that was seen.
         Err(fault) if fault.poison => {
             let reason = format!("no revision can be set: {fault}");
-            Ok(StampResult::Impossible { rev: rev.number(), code: Code::Unfit, reason })
+            Ok(StampResult::Impossible { rev: rev.number(), code: Code::Unstampable, reason })
         }
         Err(fault) => Err(fault),
     }

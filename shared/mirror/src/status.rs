@@ -58,6 +58,8 @@ pub enum StatusWord {
     Ok,
 }
 
+const NO_INDEX: &str = "no index is published yet: create the first index";
+
 /// The number up to which markers and objects are counted.
 pub const MAX_STATUS_COUNT: usize = 1000;
 
@@ -106,7 +108,11 @@ pub async fn status(system: &'static System, engines: &Engines, mapping: u32) ->
         count_given_up(system, engines, HANDLER, MAX_STATUS_COUNT).await?;
     let slowest = slowest(&heartbeats, newest, now);
     let trouble = match &generations {
-        None => Some((StatusWord::Unindexed, "no index is published yet: create the first index".to_owned())),
+        None => Some((StatusWord::Unindexed, NO_INDEX.to_owned())),
+        // The first index is being created.
+        Some(generations) if generations.last == 0 && generations.written.is_empty() => {
+            Some((StatusWord::Unindexed, NO_INDEX.to_owned()))
+        }
         Some(generations) if generations.written.is_empty() => {
             let reason = format!("no index is written, and every batch waits: `cairn rebuild start {}`", system.name);
             Some((StatusWord::Unindexed, reason))

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::documents::DetailLevel;
 use crate::generation::TargetId;
-use crate::group::GroupId;
+use crate::group::{GroupId, Groups};
 use crate::item::Item;
 use crate::lines::Versioning;
 use crate::quarantine::{Code, Poison};
@@ -204,6 +204,16 @@ impl<'a> Tasks<'a> {
             Task::Quarantine(quarantine) => self.quarantines.push(quarantine),
             Task::Clear(clear) => self.clears.push(clear),
         }
+    }
+
+    /// Returns the number of tasks that have an item which was read from a table.
+    pub(crate) fn items_read(&self, groups: &Groups<'_>) -> usize {
+        let refused = self.refused.iter().map(|refused| &refused.write);
+        let writes = self.writes.iter().chain(&self.first_writes).chain(refused);
+        let to_write = writes.filter(|write| matches!(write.content, Content::Item(Cow::Owned(_), _))).count();
+        // The quarantine keeps the item of a group that was settled.
+        let to_keep = self.quarantines.iter().filter(|quarantine| groups[quarantine.group].rounds > 0).count();
+        to_write + to_keep
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -176,7 +176,7 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
         item: Option<Item>,
         marker: Option<OpenMarker>,
     ) -> Result<Look, Fault> {
-        let seen = Seen::of(document.as_ref(), marker.map(|marker| marker.rev));
+        let seen = Seen::of(document.as_ref(), marker);
         let (verdict, marker_is_stale) = match (candidate, &item) {
             (Candidate::Document { .. }, _) | (_, None) if side == Side::Documents && seen.is_live => {
                 (Verdict::Differs(DifferenceKind::Ghost), false)
@@ -208,15 +208,17 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
         let searchable = |entity: &&table::schema::Entity| entity.search == Search::Document;
         let Some(entity) = table.entity_of(key).filter(searchable) else { return Ok((Verdict::Equal, false)) };
         let differs = |kind| Ok((Verdict::Differs(kind), false));
+        let can_have_document = key.check_length().is_ok();
         let Presence::At(rev) = presence(rev_value(item.as_str())) else {
-            // The marker is that of an item that cannot be stamped.
-            let is_quarantined = seen.marker.is_some() && !seen.is_live;
+            // Any marker excuses an item whose key can have no document: a repair would only set the same one again.
+            let excuses = |marker: OpenMarker| !can_have_document || marker.keeps_in_quarantine(None);
+            let is_quarantined = !seen.is_live && seen.marker.is_some_and(excuses);
             return if is_quarantined { Ok((Verdict::Equal, false)) } else { differs(DifferenceKind::Stale) };
         };
         let rev = rev.number();
-        // An item that cannot be stamped has a marker above it, also after its tombstone was swept. No repair lowers one.
-        let is_quarantined = seen.marker.is_some_and(|marker| marker >= rev);
-        let wanted = if key.check_length().is_ok() {
+        // An item is also in quarantine after its tombstone was swept.
+        let marker = seen.marker.filter(|marker| !seen.is_live && marker.keeps_in_quarantine(Some(rev)));
+        let wanted = if can_have_document {
             let reference = self.reference;
             retry_passing(self.ports.time(), || reference.wanted(entity, key, rev, item, &[])).await?
         } else {
@@ -225,14 +227,22 @@ impl<P: Ports, F: Reference> Looker<'_, P, F> {
         let wanted = match wanted {
             Wanted::Unknown => return Ok((Verdict::Unknown, false)),
             Wanted::Unfit if seen.is_live => return differs(DifferenceKind::Stale),
-            Wanted::Unfit if is_quarantined => return Ok((Verdict::Equal, false)),
+            // The marker may also be that of a state with a higher revision. No repair lowers one.
+            Wanted::Unfit if seen.marker.is_some_and(|marker| marker.rev >= rev) => {
+                return Ok((Verdict::Equal, false));
+            }
             Wanted::Unfit => return differs(DifferenceKind::Unmarked),
             // Its tombstone may have been swept.
             Wanted::Hidden if !seen.is_live && seen.version.is_none_or(|version| version == rev) => {
                 return Ok((Verdict::Equal, seen.marker.is_some()));
             }
+            // It cannot get a revision above its tombstone. Any other is repaired by a tombstone at its revision, which
+            // also clears its marker.
+            Wanted::Hidden if marker.is_some_and(|marker| marker.code.is_above_its_item()) => {
+                return Ok((Verdict::Equal, false));
+            }
             Wanted::Hidden => return differs(DifferenceKind::Stale),
-            Wanted::Document(_) if !seen.is_live && is_quarantined => return Ok((Verdict::Equal, false)),
+            Wanted::Document(_) if marker.is_some() => return Ok((Verdict::Equal, false)),
             Wanted::Document(_) if !seen.is_live => return differs(DifferenceKind::Lost),
             Wanted::Document(_) if seen.version != Some(rev) => return differs(DifferenceKind::Stale),
             Wanted::Document(wanted) => wanted,
@@ -267,12 +277,12 @@ struct Seen<'d> {
     source: Members<'d>,
     canonical: String,
     is_live: bool,
-    /// The revision of the open marker.
-    marker: Option<u64>,
+    /// The open marker.
+    marker: Option<OpenMarker>,
 }
 
 impl<'d> Seen<'d> {
-    fn of(document: Option<&'d StoredDocument>, marker: Option<u64>) -> Self {
+    fn of(document: Option<&'d StoredDocument>, marker: Option<OpenMarker>) -> Self {
         let source = document.map(|document| members(&document.source)).unwrap_or_default();
         Self {
             version: document.map(|document| document.version),

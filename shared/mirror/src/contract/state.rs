@@ -52,7 +52,8 @@ async fn markers(state: &impl State) -> Result<(), Broken> {
         object: "quarantine/x".to_owned(),
         since: 7,
     };
-    let open = |rev: u64| HashMap::from([(subject.name(), OpenMarker { rev, since: 7 })]);
+    let unfit = |rev, since| OpenMarker { rev, code: Code::Unfit, since };
+    let open = |rev: u64| HashMap::from([(subject.name(), unfit(rev, 7))]);
     let own = [subject.name()];
     same("no marker", state.open("g1", &own).await?, HashMap::new())?;
     state.mark("g1", &marker(10)).await?;
@@ -69,12 +70,12 @@ async fn markers(state: &impl State) -> Result<(), Broken> {
 
     state.mark("g1", &marker(12)).await?;
     for (rev, since) in [(11, 7), (13, 7), (12, 6), (12, 8)] {
-        let cleared = state.clear_seen("g1", &subject.name(), OpenMarker { rev, since }).await?;
+        let cleared = state.clear_seen("g1", &subject.name(), unfit(rev, since)).await?;
         same("another marker than the one that was seen is not cleared", cleared, false)?;
         same("another marker than the one that was seen stays", state.open("g1", &own).await?, open(12))?;
     }
     for _ in 0..2 {
-        let cleared = state.clear_seen("g1", &subject.name(), OpenMarker { rev: 12, since: 7 }).await?;
+        let cleared = state.clear_seen("g1", &subject.name(), unfit(12, 7)).await?;
         same("no later marker is open", cleared, true)?;
         same("the one that was seen is cleared", state.open("g1", &own).await?, HashMap::new())?;
     }
@@ -89,8 +90,7 @@ async fn markers(state: &impl State) -> Result<(), Broken> {
     for number in (0..250).step_by(2) {
         state.mark("g3", &Marker { subject: numbered(number), ..marker(u64::from(number)) }).await?;
     }
-    let expected =
-        names.iter().zip(0..).step_by(2).map(|(name, rev)| (name.clone(), OpenMarker { rev, since: 7 })).collect();
+    let expected = names.iter().zip(0..).step_by(2).map(|(name, rev)| (name.clone(), unfit(rev, 7))).collect();
     same("the markers of many subjects", state.open("g3", &names).await?, expected)?;
     marker_pages(state, &names).await
 }

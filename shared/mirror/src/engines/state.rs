@@ -107,13 +107,20 @@ impl<'e> DynamoState<'e> {
             .expression_attribute_values(":pk", S(pk.to_owned()))
     }
 
+    /// Reads the marker of a subject, by the subject's name.
+    pub async fn marker(&self, generation: &str, subject: &str) -> Result<Option<Marker>, Fault> {
+        let found = self.get(&marker_pk(generation), subject).await?;
+        found.map(|item| marker(&item).ok_or_else(unreadable)).transpose()
+    }
+
     /// Reads the markers of at most [`MAX_KEYS`] subjects.
     async fn look_up(&self, generation: &str, subjects: &[String]) -> Result<Vec<Attributes>, Fault> {
         let keys = subjects.iter().map(|subject| key(&marker_pk(generation), subject)).collect();
         let asked = KeysAndAttributes::builder()
             .set_keys(Some(keys))
             .consistent_read(true)
-            .projection_expression("sk, markedRev, since")
+            .projection_expression("sk, markedRev, code, #reason, since")
+            .expression_attribute_names("#reason", "reason")
             .build()
             .map_err(|error| Fault::lasting(ENGINE, error))?;
         let answer = self.client.batch_get_item().request_items(&self.table, asked).send().await;
@@ -293,7 +300,7 @@ fn generation(described: &AttributeValue) -> Option<Generation> {
 }
 
 fn open_marker(item: &Attributes) -> Option<OpenMarker> {
-    Some(OpenMarker { rev: number(item, "markedRev")?, since: since(item)? })
+    Some(OpenMarker { rev: number(item, "markedRev")?, code: code(item)?, since: since(item)? })
 }
 
 fn marker(item: &Attributes) -> Option<Marker> {
@@ -307,11 +314,20 @@ fn marker(item: &Attributes) -> Option<Marker> {
     Some(Marker {
         subject,
         rev: number(item, "markedRev")?,
-        // A later release may have written a code that this one does not know.
-        code: Code::of_name(text(item, "code")?).unwrap_or(Code::Unfit),
+        code: code(item)?,
         reason: text(item, "reason")?.to_owned(),
         object: text(item, "object")?.to_owned(),
         since: since(item)?,
+    })
+}
+
+/// Reads the code of a marker. A later release may have written one that this release does not know.
+fn code(item: &Attributes) -> Option<Code> {
+    // Earlier releases had no code of its own for an item without room for a revision.
+    let is_unstampable = text(item, "reason")?.starts_with("no revision can be set");
+    Some(match Code::of_name(text(item, "code")?).unwrap_or(Code::Unfit) {
+        Code::Unfit if is_unstampable => Code::Unstampable,
+        code => code,
     })
 }
 
@@ -336,11 +352,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marker_with_the_code_of_a_later_release_is_read() {
-        let texts = ["sk", "reason", "object"].map(|name| (name.to_owned(), S("a".to_owned())));
-        let numbers = ["markedRev", "since"].map(|name| (name.to_owned(), N("2".to_owned())));
-        let code = ("code".to_owned(), S("of-a-later-release".to_owned()));
-        let item = texts.into_iter().chain(numbers).chain([code]).collect();
-        assert_eq!(marker(&item).map(|marker| marker.code), Some(Code::Unfit));
+    fn marker_of_another_release_is_read() {
+        for (code, reason, expected) in [
+            ("of-a-later-release", "a", Code::Unfit),
+            ("unfit", "a", Code::Unfit),
+            ("unfit", "no revision can be set: the item is too large", Code::Unstampable),
+        ] {
+            let texts = [("sk", "a"), ("code", code), ("reason", reason), ("object", "a")];
+            let texts = texts.map(|(name, text)| (name.to_owned(), S(text.to_owned())));
+            let numbers = ["markedRev", "since"].map(|name| (name.to_owned(), N("2".to_owned())));
+            let item: Attributes = texts.into_iter().chain(numbers).collect();
+            assert_eq!(marker(&item).map(|marker| marker.code), Some(expected));
+            assert_eq!(open_marker(&item).map(|marker| marker.code), Some(expected));
+        }
     }
 }

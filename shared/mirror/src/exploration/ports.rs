@@ -240,7 +240,7 @@ impl State for Recorded {
         match self.ask(Call::Open { generation: number_of_index(generation), keys }).await {
             Answer::Markers(markers) => {
                 // All markers have the same time, so only their revisions tell them apart.
-                let open = |(number, rev)| (subject(number).to_owned(), OpenMarker { rev, since: 0 });
+                let open = |(number, rev)| (subject(number).to_owned(), marker(number, rev).as_open());
                 Ok(markers.into_iter().map(open).collect())
             }
             _ => Err(failed()),

@@ -294,9 +294,9 @@ fn unknown_record_whose_stamp_is_refused_is_settled() {
 #[test]
 fn item_that_cannot_be_stamped_goes_to_quarantine_in_every_generation() {
     let mut group = Group { open: 1, ..live() };
-    let event = Event::Unstampable { rev: 22, code: Code::Unfit, reason: "reason".to_owned() };
+    let event = Event::Unstampable { rev: 22, code: Code::Unstampable, reason: "reason".to_owned() };
     let tasks = group.on(event, &targets(2));
-    assert_eq!(describe(&tasks), ["quarantine unfit 22", "quarantine unfit 22"]);
+    assert_eq!(describe(&tasks), ["quarantine unstampable 22", "quarantine unstampable 22"]);
     assert_eq!(group.open, 2);
 }
 
@@ -335,14 +335,17 @@ fn group_that_cannot_continue_fails_as_a_whole() {
     let group = check(live(), refused, &[]);
     assert_eq!(group.failed.as_deref(), Some("a tombstone was refused: reason"));
 
-    let too_large = Event::Rejected {
+    let repair = || Group { repaired: Some(RepairOutcome::Nothing), ..live() };
+    let answered = |code, reason: &str| Event::Rejected {
         write: write(14),
-        code: Code::TooLarge,
-        reason: "answered 413".to_owned(),
+        code,
+        reason: reason.to_owned(),
         blame: Blame::Request,
     };
-    let group = check(Group { repaired: Some(RepairOutcome::Nothing), ..live() }, too_large, &[]);
-    assert_eq!(group.failed.as_deref(), Some("the bulk request was answered 413"));
+    let group = check(repair(), answered(Code::Refused, "answered 400"), &[]);
+    assert_eq!(group.failed.as_deref(), Some("the bulk request was answered 400"));
+    // Each repair of the document would be refused again.
+    check(repair(), answered(Code::TooLarge, "answered 413"), &["quarantine too-large 14"]);
 
     let group = check(live(), Event::Failed("search does not answer".to_owned()), &[]);
     assert!(!group.handled());

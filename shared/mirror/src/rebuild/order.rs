@@ -92,5 +92,5 @@ pub enum Progress {
 
 /// Returns the fault of an order that cannot be carried out.
 pub(crate) fn refused(reason: impl ToString) -> Fault {
-    Fault::lasting("mirror", reason)
+    Fault::refused(reason)
 }

@@ -78,6 +78,17 @@ async fn begin<P: Ports, D: Documents>(
     progress: &impl Fn(Progress),
 ) -> Result<(), Fault> {
     let mapping = documents.mapping();
+    // No config item lists an index whose publication has failed, and the next attempt creates another one. So before the
+    // very first index is created, the config item must be writable.
+    let config = if config.epoch == 0 {
+        let claimed = config.next();
+        if !ports.state().publish(&claimed).await? {
+            return Ok(());
+        }
+        claimed
+    } else {
+        config
+    };
     let mut number = config.last;
     let mut unpublished = Vec::new();
     let index = loop {

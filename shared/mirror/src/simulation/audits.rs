@@ -16,7 +16,7 @@ use super::executor::drive;
 use super::invariants::reference;
 use super::scenarios::{codes, deliver_from, key, leaf, poison, put, serving, visible};
 use super::search::Document;
-use super::toy::{Leaves, TREES};
+use super::toy::{Leaves, TOY, TREES};
 use super::world::{Attributes, Call, Fate, Kind as Request, Shared};
 use super::writers;
 use crate::audit::{
@@ -26,6 +26,7 @@ use crate::audit::{
 use crate::documents::DetailLevel;
 use crate::generation::Generation;
 use crate::item::Item;
+use crate::operate::{Staleness, staleness};
 use crate::ports::Fault;
 use crate::quarantine::{Code, Marker, Subject};
 
@@ -177,6 +178,12 @@ const DAMAGES: &[Damage] = &[
         shared.world().put_silently(&key("a"), Some(hidden));
         change(shared, "a", |document| document.source = json!({"rev": 10, "deleted": true, "deletedAt": 0}));
     }),
+    ("marker and older tombstone of an item that a new release hides", DifferenceKind::Stale, |shared| {
+        let hidden = with(leaf("right", 10), "hidden", json!({ "BOOL": true }));
+        shared.world().put_silently(&key("a"), Some(hidden));
+        set(shared, "a", Some(Document { version: 8, source: json!({"rev": 8, "deleted": true, "deletedAt": 0}) }));
+        mark(shared, "a", 10);
+    }),
     ("other content", DifferenceKind::Corrupt, |shared| {
         change(shared, "a", |document| document.source["name"] = json!("wrong"));
     }),
@@ -276,10 +283,75 @@ fn item_that_cannot_be_stamped_is_in_quarantine() {
     change(&shared, "a", |document| document.version = 13);
     let repaired = audit(&shared, OPTIONS);
     assert_eq!(counts(&repaired), [(DifferenceKind::Stale, (1, 1, 0))].into());
-    let [(Code::Unfit, marked)] = codes(&shared)[..] else { panic!("the item is in quarantine") };
-    assert!(marked > 14 && document(&shared, "a").is_some_and(|tombstone| tombstone.version == marked - 1));
-    assert_eq!(counts(&audit(&shared, OPTIONS)), BTreeMap::new());
-    assert_eq!(codes(&shared), [(Code::Unfit, marked)]);
+    let [(Code::Unstampable, marked)] = codes(&shared)[..] else { panic!("the item is in quarantine") };
+    let tombstone = document(&shared, "a");
+    assert!(marked > 14 && tombstone.as_ref().is_some_and(|tombstone| tombstone.version == marked - 1));
+    let marker = shared.world().markers.values().next().cloned().unwrap();
+    assert_eq!(drive(&shared, staleness(&shared, &TOY, &marker)).unwrap(), None);
+    // Also after the tombstone was swept, and while the item is hidden from search.
+    let hidden = with(leaf("hidden", 10), "hidden", json!({ "BOOL": true }));
+    for (item, found) in [(leaf("right", 10), tombstone.clone()), (leaf("right", 10), None), (hidden, tombstone)] {
+        shared.world().put_silently(&key("a"), Some(item));
+        set(&shared, "a", found);
+        assert_eq!(counts(&audit(&shared, OPTIONS)), BTreeMap::new());
+        assert_eq!(codes(&shared), [(Code::Unstampable, marked)]);
+    }
+}
+
+/// The tombstone of its delete is below the marker, and does not clear it.
+#[test]
+fn marker_of_a_deleted_item_that_could_not_be_stamped_is_cleared() {
+    for is_swept in [false, true] {
+        let shared = mirrored_leaf();
+        shared.world().full.insert(key("a"));
+        for item in [Some(super::scenarios::attributes(json!({"name": {"S": "full"}}))), None] {
+            let from = shared.world_len();
+            put(&shared, "a", item);
+            assert_eq!(deliver_from(&shared, from).ledger.reported, 0);
+            assert!(matches!(codes(&shared)[..], [(Code::Unstampable, _)]), "{:?}", codes(&shared));
+        }
+        if is_swept {
+            set(&shared, "a", None);
+        }
+        let marker = shared.world().markers.values().next().cloned().unwrap();
+        assert_eq!(drive(&shared, staleness(&shared, &TOY, &marker)).unwrap(), Some(Staleness::Gone));
+        assert_eq!(counts(&audit(&shared, OPTIONS)), [(DifferenceKind::StaleMarker, (1, 1, 0))].into());
+        assert_eq!(codes(&shared), []);
+        assert_equal(&shared, "a deleted item that could not be stamped");
+    }
+}
+
+/// A host whose clock is behind has created the item again.
+#[test]
+fn lost_document_below_the_marker_of_a_later_state_is_repaired() {
+    let tombstone = Document { version: 11, source: json!({"rev": 11, "deleted": true, "deletedAt": 0}) };
+    for found in [None, Some(tombstone)] {
+        let shared = mirrored_leaf();
+        mark(&shared, "a", 12);
+        set(&shared, "a", found.clone());
+        let from = shared.world_len();
+        assert_eq!(counts(&audit(&shared, DRY_RUN)), [(DifferenceKind::Lost, (1, 0, 1))].into(), "{found:?}");
+        let repaired = counts(&audit(&shared, OPTIONS));
+        assert_eq!(repaired[&DifferenceKind::Lost], (1, 1, 0), "{found:?}");
+        // The record of a stamp.
+        deliver_from(&shared, from);
+        assert_equal(&shared, "a lost document below a marker");
+        assert_eq!(codes(&shared), []);
+    }
+}
+
+#[test]
+fn item_without_a_revision_below_the_marker_of_a_later_state_is_stamped() {
+    let shared = mirrored_leaf();
+    let unrevised = super::scenarios::attributes(json!({"name": {"S": "right"}}));
+    shared.world().put_silently(&key("a"), Some(unrevised));
+    mark(&shared, "a", 12);
+    set(&shared, "a", None);
+    let from = shared.world_len();
+    assert_eq!(counts(&audit(&shared, OPTIONS)), [(DifferenceKind::Stale, (1, 1, 0))].into());
+    deliver_from(&shared, from);
+    assert_equal(&shared, "an item without a revision below a marker");
+    assert_eq!(codes(&shared), []);
 }
 
 /// The index lists a document only after a refresh.
@@ -590,7 +662,7 @@ fn results_are_saved_and_read_again() {
     let shared = mirrored_leaf();
     set(&shared, "a", None);
     let audited = audit(&shared, OPTIONS);
-    let saved = drive(&shared, last_results(&shared, &super::toy::TOY, &generation(&shared))).unwrap();
+    let saved = drive(&shared, last_results(&shared, &TOY, &generation(&shared))).unwrap();
     assert_eq!(saved.len(), 2);
     assert_eq!(saved[0].findings, audited.findings);
     assert!(saved[0].ended.is_some());

@@ -1,13 +1,17 @@
 //! Indexes that are lost or deleted by hand: a rebuild replaces them, or is cancelled and begins again.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
+
+use futures::task::noop_waker_ref;
 
 use super::executor::{drive, drive_for};
 use super::rebuilds::{carry_out, deliver, found, names, order, phases, raised};
 use super::scenarios::{leaf, put};
 use super::toy::LabelledLeaves;
-use super::world::Shared;
+use super::world::{Call, Fate, Kind, Shared};
 use crate::context::AWAIT_BATCHES;
 use crate::first_index::create;
 use crate::generation::{Phase, index_name};
@@ -118,7 +122,9 @@ fn recover_from_deletion(shared: &Shared, case: &str) {
     assert_eq!(deliver(shared), shared.world_len(), "{case}");
     // A deployment waits for an operator.
     let create = create(shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ());
-    assert!(drive(shared, create).unwrap_err().reason.contains("has not ended"), "{case}");
+    let fault = drive(shared, create).unwrap_err();
+    let expected = "the index was cancelled before it served: create another one with `cairn rebuild start toy`";
+    assert_eq!((fault.reason.as_str(), fault.refused), (expected, true), "{case}");
     let before = shared.world().now;
     let served = carry_out(shared, order(Goal::Serve)).unwrap();
     assert!(served.written.len() == 1 && served.dropping.is_empty() && !served.replaces, "{case}: {served:?}");
@@ -145,6 +151,31 @@ fn deleted_first_index_is_cancelled_and_filled_again() {
         recover_from_deletion(&shared, &format!("stopped after {requests} requests"));
     });
     assert!(recovered.count() > 10);
+}
+
+/// Each attempt would create another index, which no config item lists.
+#[test]
+fn first_index_is_not_created_before_the_config_item_can_be_written() {
+    let shared = Shared::default();
+    shared.world().now = 1_000_000;
+    put(&shared, "a", Some(leaf("a", 10)));
+    for _ in 0..3 {
+        let mut create = pin!(create(&shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ()));
+        let created = loop {
+            if let Poll::Ready(created) = create.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+                break created;
+            }
+            let mut world = shared.world();
+            let place = world.requests.iter().position(|request| request.kind != Kind::Expired).unwrap();
+            let is_publication = world.requests[place].call == Call::Publish;
+            world.carry(place, if is_publication { Fate::Denied } else { Fate::Answered });
+        };
+        assert_eq!(created.unwrap_err().reason, "the request was denied");
+        assert!(!shared.world().search.exists(&index_name("toy", 1)));
+    }
+    let created = drive(&shared, create(&shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ())).unwrap();
+    assert_eq!(created.index, index_name("toy", 1));
+    assert_eq!(found(&shared), [("a".to_owned(), true)]);
 }
 
 /// An operator cancels the first index before its command reads the config item again.

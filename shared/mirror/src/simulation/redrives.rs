@@ -1,5 +1,6 @@
 //! Redrives of records that were given up, and of items in quarantine.
 
+use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll};
 
@@ -178,6 +179,36 @@ fn object_is_kept_while_one_of_its_keys_cannot_be_repaired() {
     put(&shared, "b", Some(leaf("b", 12)));
     assert_eq!(redrive(&shared).objects, 1);
     assert_eq!((visible(&shared).len(), names(&shared).len()), (2, 0));
+}
+
+#[test]
+fn item_whose_document_alone_is_too_large_goes_to_quarantine() {
+    let shared = serving();
+    put(&shared, "a", Some(leaf("large", 10)));
+    give_up(&shared, "1", 0);
+    wait(&shared, 20);
+    let mut run = pin!(run(&shared, Redrive { dry_run: false, on_batch: &|_| () }));
+    let mut bulks = 0;
+    let redriven = loop {
+        if let Poll::Ready(redriven) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+            break redriven.unwrap();
+        }
+        let mut world = shared.world();
+        let place = world.requests.iter().position(|request| request.kind != Kind::Expired).unwrap();
+        let is_bulk = world.requests[place].kind == Kind::Bulk;
+        bulks += usize::from(is_bulk);
+        // Each document is followed by the tombstone of its item.
+        let fate = if is_bulk && bulks % 2 == 1 { Fate::Refused(413) } else { Fate::Answered };
+        world.carry(place, fate);
+    };
+    // The item is repaired as a record that was given up, and then as one in quarantine.
+    let repairs = Repairs { quarantined: 2, ..Repairs::default() };
+    assert_eq!(redriven, Redriven { objects: 1, records: 1, keys: 2, repairs, ..Redriven::default() });
+    assert_eq!((visible(&shared), codes(&shared), names(&shared).len()), (vec![], vec![(Code::TooLarge, 10)], 0));
+
+    let repairs = Repairs { written: 1, ..Repairs::default() };
+    assert_eq!(redrive(&shared), Redriven { keys: 1, repairs, ..Redriven::default() });
+    assert_eq!((visible(&shared).len(), codes(&shared)), (1, vec![]));
 }
 
 #[test]

@@ -7,16 +7,17 @@ use futures::task::noop_waker_ref;
 use serde_json::{Value, json};
 use table::Key;
 
-use super::executor::drive;
+use super::executor::{TABLES, drive};
 use super::scenarios::{attributes, codes, deliver_from, key, leaf, poison, put, serving, visible};
 use super::search::Document;
 use super::toy::{Leaves, TREES};
-use super::world::{Fate, Kind, Shared};
+use super::world::{Call, Fate, Kind, Shared};
 use crate::generation::Generations;
 use crate::inspect::inspect_generations;
 use crate::quarantine::Code;
-use crate::repair::repair_generations;
+use crate::repair::{item_to_repair, repair_documents, repair_generations};
 use crate::report::RepairOutcome;
+use crate::work::process_batch;
 
 const INDEX: &str = "toy-000001";
 const ID: &str = "TREE#a#LEAF#1";
@@ -162,6 +163,44 @@ fn record_of_poison_at_its_documents_revision_stamps_the_item() {
     }
 }
 
+/// Runs a future to its end in a world whose search refuses its first bulk request, that of a document, as too large.
+fn drive_too_large<T>(shared: &Shared, future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut is_refused = false;
+    loop {
+        if let Poll::Ready(done) = future.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+            assert!(is_refused);
+            return done;
+        }
+        let mut world = shared.world();
+        let place = world.requests.iter().position(|request| request.kind != Kind::Expired).unwrap();
+        let refuses = !is_refused && world.requests[place].kind == Kind::Bulk;
+        is_refused |= refuses;
+        world.carry(place, if refuses { Fate::Refused(413) } else { Fate::Answered });
+    }
+}
+
+#[test]
+fn wrong_document_of_an_item_that_alone_is_too_large_is_hidden() {
+    let (shared, right) = mirrored();
+    let mut wrong = right;
+    wrong.source["name"] = json!("wrong");
+    set(&shared, Some(wrong));
+    let from = shared.world_len();
+    let repaired = drive_too_large(&shared, repair_generations(&shared, &Leaves, &TREES, &key("a"))).unwrap().unwrap();
+    assert!(matches!(repaired[0].outcome, RepairOutcome::Quarantined { code: Code::TooLarge, .. }), "{repaired:?}");
+    assert_eq!(codes(&shared), [(Code::TooLarge, 10)]);
+
+    // The record of the stamp hides the document.
+    let payload = shared.world().event(from, from + 1);
+    let processed = drive_too_large(&shared, process_batch(&shared, &Leaves, &TABLES, &payload)).unwrap();
+    assert_eq!(processed.ledger.quarantined, 1);
+    assert_eq!((visible(&shared), codes(&shared)), (vec![], vec![(Code::TooLarge, rev(&shared))]));
+
+    deliver_from(&shared, from);
+    assert_eq!((document(&shared).unwrap().source["name"].clone(), codes(&shared)), (json!("right"), vec![]));
+}
+
 /// Returns the revision of the item `a`.
 fn rev(shared: &Shared) -> u64 {
     shared.world().table[&key("a")]["rev"]["N"].as_str().unwrap().parse().unwrap()
@@ -183,7 +222,8 @@ fn repair_of_an_item_without_room_for_a_revision_reports_quarantine() {
     let shared = serving();
     put(&shared, "a", Some(attributes(json!({ "name": { "S": "full" } }))));
     shared.world().full.insert(key("a"));
-    let Some(RepairOutcome::Quarantined { code: Code::Unfit, reason }) = repair(&shared, &key("a")) else { panic!() };
+    let Some(RepairOutcome::Quarantined { code, reason }) = repair(&shared, &key("a")) else { panic!() };
+    assert_eq!(code, Code::Unstampable);
     assert!(reason.contains("Item size"), "{reason}");
 }
 
@@ -243,6 +283,31 @@ fn repair_whose_markers_can_never_be_read_ends() {
         world.carry(place, if is_written && kind == Kind::Read { Fate::Lost } else { Fate::Answered });
     }
     panic!("the repair goes on");
+}
+
+/// Search accepts no writes for now, or S3 no records of items that cannot be indexed.
+#[test]
+fn repair_of_many_keys_reads_no_more_items_than_fit_a_page_before_it_has_written_them() {
+    let cases = [(leaf("leaf", 10), Call::Bulk, Fate::Refused(429)), (poison(10), Call::Keep, Fate::Lost)];
+    for (item, failing, failure) in cases {
+        let shared = serving();
+        let keys: Vec<Key> = (0..1_200).map(|number| key(&number.to_string())).collect();
+        keys.iter().for_each(|key| shared.world().put(key, Some(item.clone())));
+        let written = shared.world().generations.clone().unwrap().written;
+        let groups = keys.iter().filter_map(|key| item_to_repair(&TREES, key)).collect();
+        let mut repair = pin!(repair_documents(&shared, &Leaves, &written, groups));
+        let outcomes = loop {
+            if let Poll::Ready(outcomes) = repair.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+                break outcomes;
+            }
+            let mut world = shared.world();
+            let place = world.requests.iter().position(|request| request.kind != Kind::Expired).unwrap();
+            let fails = world.requests[place].call == failing;
+            world.carry(place, if fails { failure } else { Fate::Answered });
+        };
+        assert!(outcomes.len() == 1_200 && outcomes.iter().all(Result::is_err), "{failing:?}");
+        assert_eq!(shared.world().items_read, 500, "{failing:?}");
+    }
 }
 
 /// Whether the key `a` is as it should be, in the eyes of an operator.
