@@ -27,6 +27,8 @@ async fn each_access_pattern_costs_what_is_recorded() {
     measured.of("change a member's name", ann.patch(gil, json!({ "displayName": "Gilda" })), 200).await;
     measured.of("change a member's role", ann.patch(gil, json!({ "role": "admin" })), 200).await;
     measured.of("remove a member", ann.delete(gil), 204).await;
+    let only = ann.delete("/agencies/n/members/idp:ann");
+    measured.of("refuse to remove the only administrator", only, 409).await;
     let invitations = "/agencies/n/invitations";
     measured.of("invite", ann.post(invitations, invitation("gil@example.org")), 201).await;
     let one = format!("{invitations}/{}", hash("gil@example.org"));

@@ -17,6 +17,7 @@ tests! { members:
     repeated_request_gets_its_first_response_in_an_inactive_agency,
     person_of_unknown_issuer_is_refused,
     member_of_unknown_issuer_cannot_become_an_active_administrator,
+    administrator_of_unknown_issuer_does_not_count_as_another,
     member_patch_updates_only_named_fields,
     display_name_without_visible_or_with_control_characters_is_refused,
     concurrent_adds_of_one_person_are_counted_once,
@@ -150,6 +151,30 @@ async fn member_of_unknown_issuer_cannot_become_an_active_administrator() {
     ann.patch(eve, json!({ "displayName": "Eve" })).await.is(200);
     ann.patch(eve, json!({ "role": "member" })).await.is(200);
     assert_eq!(stage.counts("n").await, (3, 1));
+    stage.adds_up().await;
+}
+
+async fn administrator_of_unknown_issuer_does_not_count_as_another() {
+    let stage = Stage::new().await;
+    let (own, bob, eve) =
+        ("/agencies/n/members/idp:ann", "/agencies/n/members/idp:bob", "/agencies/n/members/acme:eve");
+    stage.ann.post("/agencies/n/members", json!({ "idpid": "acme:eve", "role": "admin" })).await.is(201);
+    assert_eq!(stage.counts("n").await, (3, 2));
+    // The issuer `acme` is not in the configuration of these functions.
+    let host = Detour::of(&stage, &[], |_| Fate::Passes).await;
+    let ann = host.user("ann", idp("ann"));
+    ann.delete(own).await.refused(409, "last-admin");
+    ann.patch(own, json!({ "role": "member" })).await.refused(409, "last-admin");
+    ann.patch(own, json!({ "status": "suspended" })).await.refused(409, "last-admin");
+    assert_eq!(stage.counts("n").await, (3, 2));
+    ann.patch(bob, json!({ "role": "admin" })).await.is(200);
+    ann.patch(own, json!({ "role": "member" })).await.is(200);
+    let by_bob = host.user("bob", idp("bob"));
+    by_bob.delete(bob).await.refused(409, "last-admin");
+    by_bob.patch(own, json!({ "role": "admin" })).await.is(200);
+    by_bob.delete(eve).await.is(204);
+    by_bob.delete(bob).await.is(204);
+    assert_eq!(stage.counts("n").await, (1, 1));
     stage.adds_up().await;
 }
 

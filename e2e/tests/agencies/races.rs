@@ -29,6 +29,8 @@ tests! { agency_races:
     address_of_a_person_who_joins_meanwhile_is_not_invited,
     two_status_changes_at_once_both_succeed,
     two_administrators_leaving_at_once_keep_one,
+    administrator_leaves_while_another_is_removed,
+    administrator_who_leaves_while_the_agency_is_deleted_finds_none,
     accepting_and_declining_at_once_has_one_result,
     two_revocations_at_once_have_one_result,
     revocation_with_if_match_keeps_a_later_invitation,
@@ -301,6 +303,34 @@ async fn two_administrators_leaving_at_once_keep_one() {
     let left = stage.root.get("/agencies/n/members").await.is(200);
     assert_eq!(left.each("idpid"), [if ann.status == 204 { "idp:bob" } else { "idp:ann" }]);
     stage.adds_up().await;
+}
+
+/// The removed one is the administrator who would stay as the request has read.
+async fn administrator_leaves_while_another_is_removed() {
+    let stage = Stage::new().await;
+    stage.root.patch(BOB, json!({ "role": "admin" })).await.is(200);
+    stage.root.post("/agencies/n/members", json!({ "idpid": "idp:fay", "role": "admin" })).await.is(201);
+    let detour = Detour::holding(&stage, WRITES, 0..1).await;
+    let leave = detour.user("ann", idp("ann")).delete("/agencies/n/members/idp:ann");
+    let (left, removed) = join!(leave.into_future(), detour.once_held(stage.root.delete(BOB)));
+    removed.is(204);
+    left.is(204);
+    assert_eq!(stage.root.get("/agencies/n/members").await.is(200).each("idpid"), ["idp:fay"]);
+    assert_eq!(stage.counts("n").await, (1, 1));
+    stage.adds_up().await;
+}
+
+/// The deletion has removed the other administrator when the request looks for one.
+async fn administrator_who_leaves_while_the_agency_is_deleted_finds_none() {
+    let stage = Stage::new().await;
+    stage.root.patch(BOB, json!({ "role": "admin" })).await.is(200);
+    // The second item that the request reads alone, after its own member.
+    let detour = Detour::holding(&stage, &["GetItem"], 1..2).await;
+    let leave = detour.user("ann", idp("ann")).delete("/agencies/n/members/idp:ann");
+    let delete = stage.root.delete("/agencies/n?cascade=true");
+    let (left, deleted) = join!(leave.into_future(), detour.once_held(delete));
+    assert!([202, 204].contains(&deleted.status), "{}", deleted.told());
+    left.refused(404, "not-found");
 }
 
 async fn accepting_and_declining_at_once_has_one_result() {

@@ -32,6 +32,8 @@ async fn each_access_pattern_costs_what_is_recorded() {
     costs.of("a member", ada.get(&member), 200).await;
     costs.of("make a member an administrator", ada.patch(&member, json!({ "role": "admin" })), 200).await;
     costs.of("remove an administrator", ada.delete(&member), 204).await;
+    let only = ada.delete(&format!("{TENANT}/members/local:ada"));
+    costs.of("refuse to remove the only administrator", only, 409).await;
     let eve = json!({ "idpid": "local:eve", "role": "editor" });
     ada.post(&format!("{TENANT}/members"), eve).await.is(201);
     let eve = "/tracker/people/local:eve/tenants";

@@ -14,9 +14,9 @@ use tracker::items::{Member, Role};
 use tracker::keys::MemberKey;
 use tracker::schema::TRACKER;
 
-use super::crashes::{dies, others_do_its_jobs};
+use super::crashes::{dies, others_do_its_jobs, work_dies};
 use super::fair::platform_of_its_own;
-use super::fixture::{Fixture, PROJECT, TENANT, entries, person, platform_admin};
+use super::fixture::{Fixture, PROJECT, TENANT, entries, is_open, person, platform_admin};
 use crate::harness::relay::before_first_transaction;
 use crate::harness::stopper::Moment;
 use crate::harness::table::stored;
@@ -28,6 +28,7 @@ tests! { tracker_deletions:
     deletion_of_a_project_counts_the_issues_of_its_commit,
     deleted_and_moved_issues_leave_no_row_of_a_deleted_attribute,
     deleting_a_tenant_deletes_its_projects,
+    two_deletions_of_a_tenant_at_once_have_one_job,
     all_of_many_members_lose_a_tenant_before_its_deletion_is_answered,
     deletion_of_a_tenant_removes_thousands_of_members_step_by_step,
     stopped_job_has_a_reason,
@@ -94,18 +95,18 @@ async fn deleting_a_project_with_500_issues_leaves_nothing() {
     assert_eq!(found["hits"]["hits"], json!([]), "{found}");
 }
 
-/// Deletes a project as ada, by a request that has no time for the job. Runs `act` just before it marks the project.
+/// Deletes a project or a tenant as ada, by a request that has no time for the job. Runs `act` just before it marks it.
 async fn delete_after<A>(fixture: &Fixture, path: &str, act: A) -> Response<Bytes>
 where
     A: Future<Output = ()> + Send + 'static,
 {
     let config = fixture.cairn.engines().config.clone();
-    let project = path.trim_end_matches("?cascade=true").rsplit('/').next().unwrap().to_owned();
-    let server = before_first_transaction(config.dynamodb.clone().unwrap(), project, act).await;
+    let id = path.trim_end_matches("?cascade=true").rsplit('/').next().unwrap().to_owned();
+    let server = before_first_transaction(config.dynamodb.clone().unwrap(), id, act).await;
     let config = Config { dynamodb: Some(server.url.clone()), ..config };
     let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
     app.engines().wind_down();
-    let authorization = format!("Bearer {}", fixture.cairn.token("ada", &[]).await);
+    let authorization = format!("Bearer {}", fixture.cairn.token("ada", &["platform-admin"]).await);
     app.handle(Request::delete(path).header("authorization", authorization).body(Bytes::new()).unwrap()).await
 }
 
@@ -202,6 +203,35 @@ async fn deleting_a_tenant_deletes_its_projects() {
     assert_eq!(held.issues, 2);
     assert!(!held.mentions("35e9"), "nothing is left of its project");
     assert_eq!(pat.get("/tracker/tenants").await.is(200).each("name"), ["Big Media"]);
+}
+
+async fn two_deletions_of_a_tenant_at_once_have_one_job() {
+    let fixture = Fixture::new().await;
+    let pat = platform_admin(&fixture.cairn).await;
+    let path = format!("{TENANT}?cascade=true");
+    // A request gives the job back, as one does that has no time left.
+    fixture.cairn.engines().wind_down();
+    let job = Arc::<Mutex<String>>::default();
+    let (user, same, first) = (pat.clone(), path.clone(), Arc::clone(&job));
+    let second = delete_after(&fixture, &path, async move {
+        let accepted = user.delete(&same).await.is(202);
+        *first.lock().unwrap() = accepted.header("location").to_owned();
+    })
+    .await;
+    assert_eq!(second.status(), 202, "{second:?}");
+    let job = job.lock().unwrap().clone();
+    assert_eq!(second.headers()["location"].to_str().unwrap(), job);
+    for _ in 0..20 {
+        if !is_open(&pat.get(&job).await.is(200)) {
+            break;
+        }
+        work_dies(&fixture, (usize::MAX, Moment::BeforeItIsSent)).await;
+    }
+    let ended = pat.get(&job).await.is(200);
+    assert_eq!((ended.text("kind"), ended.text("status")), ("deleteTenant", "succeeded"), "{}", ended.told());
+    pat.delete(&path).await.refused(404, "not-found");
+    let held = fixture.holds().await;
+    assert!(!held.mentions("35e9"), "nothing is left of its project");
 }
 
 /// The transaction that marks the tenant removes only some of them.

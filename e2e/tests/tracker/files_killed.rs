@@ -16,8 +16,8 @@ use table::{Clock, Config, Engines};
 
 use super::crashes::worker_dies;
 use super::exports::export;
-use super::files::{announce, import, new, put_by_hand};
-use super::fixture::{Fixture, is_open};
+use super::files::{announce, counts, import, new, put_by_hand};
+use super::fixture::{Fixture, PROJECT, is_open};
 use crate::harness::relay::pass_on;
 use crate::harness::server::Server;
 use crate::harness::stopper::Moment;
@@ -30,6 +30,7 @@ tests! { tracker_files_killed:
     #[long] number_check_killed_half_way_finds_repeated_numbers_once,
     repeated_batch_allocates_no_number_twice,
     repeated_batch_keeps_moves_and_deletes_in_between,
+    repeated_batch_counts_its_updates_and_keeps_later_ones,
     import_ignores_the_values_of_an_attribute_that_is_deleted_meanwhile,
     import_resumed_without_its_file_ends,
     cancelled_import_has_no_faults_link,
@@ -127,6 +128,7 @@ async fn updating_import_killed_at_its_first_writes_is_complete() {
     assert!(died >= 3, "it died {died} times");
     let work = announced.header("location");
     fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "succeeded").await;
+    assert_eq!(fixture.ann.get(work).await.is(200)["counts"], counts(60, 20, 40, 0));
     let file = export(&fixture, &project, json!({})).await;
     let lines: Vec<&str> = file.split("\r\n").skip(1).collect();
     assert_eq!(lines.len(), 61);
@@ -200,6 +202,31 @@ async fn repeated_batch_keeps_moves_and_deletes_in_between() {
     fixture.ann.get(&deleted).await.is(404);
     assert_eq!(fixture.numbers(&project, "limit=100").await.len(), 62);
     assert_eq!(fixture.numbers(&other, "").await, [1]);
+    fixture.holds().await;
+}
+
+/// Its worker dies after the first of the updates, which another request then overwrites.
+async fn repeated_batch_counts_its_updates_and_keeps_later_ones() {
+    let fixture = Fixture::new().await;
+    let file = "Number,Name\n1,One\n2,Two\n3,Three\n";
+    let announced = announce(&fixture.ann, PROJECT, new("upsert", "stop"), file).await;
+    put_by_hand(&fixture, &announced, file);
+    let names = async || {
+        let page = fixture.ann.get(&format!("{PROJECT}/grid")).await.is(200);
+        page.each("name").into_iter().cloned().collect::<Vec<_>>()
+    };
+    let worker = Worker::ahead(&fixture);
+    while names().await[0] != "One" {
+        assert!(worker.dies(&fixture, (0, Moment::AfterItIsDone)).await, "the job has ended");
+    }
+    assert_eq!(names().await, ["One", "Check for rust", "Girder needs replacing"]);
+    let work = announced.header("location");
+    assert_eq!(fixture.ann.get(work).await.is(200)["counts"]["done"], 0);
+    let later = json!({ "name": "Later" });
+    fixture.ann.patch(&format!("{PROJECT}/issues/issue-020e"), later).await.is(200);
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "succeeded").await;
+    assert_eq!(fixture.ann.get(work).await.is(200)["counts"], counts(3, 0, 3, 0));
+    assert_eq!(names().await, ["Later", "Two", "Three"]);
     fixture.holds().await;
 }
 

@@ -1,12 +1,19 @@
 //! Attributes of projects that have issues: made, changed, retyped and deleted as work.
 
+use std::error::Error;
 use std::future::IntoFuture;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
-use hyper::Request;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response};
 use serde_json::{Value, json};
 use table::{Config, Engines, EntityKey};
+use tokio::time::Instant;
 use tracker::items::AttributeItem;
 use tracker::keys::AttributeKey;
 use tracker::names::{AttributeId, ProjectId};
@@ -15,7 +22,8 @@ use tracker::schema::TRACKER;
 use super::crashes::{others_do_its_jobs, work_dies};
 use super::files::{import, new};
 use super::fixture::{Fixture, PROJECT, TENANT, entries, person};
-use crate::harness::relay::before_first_transaction;
+use crate::harness::relay::{before_first_transaction, pass_on};
+use crate::harness::server::Server;
 use crate::harness::sized;
 use crate::harness::stopper::Moment;
 use crate::harness::table::stored;
@@ -27,6 +35,7 @@ tests! { tracker_schema:
     attribute_that_is_being_built_takes_values,
     attribute_is_built_while_issues_come_and_go,
     attribute_is_built_even_if_the_count_of_issues_never_equals_its_rows,
+    attribute_is_not_ready_before_an_issue_that_is_listed_late_has_its_row,
     name_of_a_deleted_attribute_becomes_free,
     attribute_is_retyped_to_text,
     attribute_that_is_being_retyped_is_busy,
@@ -148,6 +157,62 @@ async fn attribute_is_built_even_if_the_count_of_issues_never_equals_its_rows() 
     fixture.settled().await;
     assert_eq!(fixture.numbers(PROJECT, &format!("sort={}", made.text("id"))).await, [1, 2, 3]);
     count(3).await;
+    fixture.holds().await;
+}
+
+/// The index lists an issue late. Another issue is deleted when the job has read the gates three times: in a pass that
+/// finds issues without a row, in one that finds none, and before it compares them with the list.
+async fn attribute_is_not_ready_before_an_issue_that_is_listed_late_has_its_row() {
+    let fixture = Fixture::new().await;
+    // A request gives the job back, as one does that has no time left.
+    fixture.cairn.engines().wind_down();
+    let id = fixture.attribute(PROJECT, "Weight", "int").await;
+    let is_building = async || fixture.ann.get(PROJECT).await.is(200)["attributes"][4]["status"] == "building";
+
+    let config = fixture.cairn.engines().config.clone();
+    let (target, ann) = (config.dynamodb.clone().unwrap(), fixture.ann.clone());
+    let (lags, reads) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicUsize::new(0)));
+    let (lagging, read) = (Arc::clone(&lags), Arc::clone(&reads));
+    let server = Server::start(move |request: Request<Incoming>| {
+        let (target, ann) = (target.clone(), ann.clone());
+        let (lagging, read) = (Arc::clone(&lagging), Arc::clone(&read));
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes();
+            let is_query = parts.headers["x-amz-target"].as_bytes().ends_with(b".Query");
+            let asked = String::from_utf8_lossy(&body).into_owned();
+            if is_query && asked.contains("gate-35e9") && read.fetch_add(1, Ordering::SeqCst) == 3 {
+                ann.delete(&format!("{PROJECT}/issues/issue-67d1")).await.is(204);
+            }
+            let answer = pass_on(target, parts, body).await?;
+            let lists = is_query && asked.contains("SK-Data") && asked.contains("project-35e9");
+            if !lists || !lagging.load(Ordering::SeqCst) {
+                return Ok::<_, Box<dyn Error + Send + Sync>>(answer);
+            }
+            let mut listed: Value = serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?;
+            listed["Items"].as_array_mut().unwrap().retain(|entry| entry["PK"]["S"] != "issue-af34");
+            let listed = Full::new(Bytes::from(listed.to_string()));
+            Ok(Response::builder().header("content-type", "application/x-amz-json-1.0").body(listed)?)
+        }
+    })
+    .await;
+    let config = Config { dynamodb: Some(server.url.clone()), ..config };
+    let run = async || {
+        // The lease of the worker before has ended, and the index has had its time.
+        fixture.cairn.clock.advance(Duration::from_secs(121));
+        let app = ::tracker::app(Engines::new(config.clone(), fixture.cairn.clock.clone())).metrics_to(|_| {});
+        app.event("runJobs", "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
+    };
+    while reads.load(Ordering::SeqCst) < 3 {
+        run().await;
+    }
+    assert!(is_building().await, "an issue has no row");
+    lags.store(false, Ordering::SeqCst);
+    while is_building().await {
+        run().await;
+    }
+    assert_eq!(fixture.numbers(PROJECT, &format!("sort={id}")).await, [1, 3]);
+    assert_eq!(fixture.numbers(PROJECT, &format!("filter={id}:empty")).await, [1, 3]);
     fixture.holds().await;
 }
 

@@ -12,6 +12,7 @@ use hyper::{Request, Response};
 use reqwest::Method;
 use serde_json::{Value, json};
 use table::{Config, Engines};
+use web::App;
 
 use super::fixture::{Fixture, PROJECT, TENANT, numbers};
 use super::questions::{Column, Kind, Naive};
@@ -32,6 +33,7 @@ tests! { tracker_search:
     issues_are_found_by_words,
     issue_that_no_longer_matches_the_filters_is_not_found,
     reopened_issue_is_found_while_reads_show_it_closed,
+    reopened_issues_are_on_the_grid_while_reads_show_them_closed,
     issues_of_a_project_that_is_being_deleted_are_not_found,
     platform_administrator_searches_tenants_by_name,
 }
@@ -333,45 +335,83 @@ async fn issue_that_no_longer_matches_the_filters_is_not_found() {
     assert_eq!(found("&projectId=project-35e9&filter=state:eq:open").await, (0, json!(1)));
 }
 
+/// A tracker of its own, whose eventually consistent batches are so old that they show open issues as closed.
+struct OldReads {
+    app: App,
+    authorization: String,
+    /// Whether an open issue was shown as closed.
+    was_old: Arc<AtomicBool>,
+    _server: Server,
+}
+
+impl OldReads {
+    async fn of(fixture: &Fixture) -> Self {
+        let config = fixture.cairn.engines().config.clone();
+        let target = config.dynamodb.clone().unwrap();
+        let was_old = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&was_old);
+        let server = Server::start(move |request: Request<Incoming>| {
+            let (target, seen) = (target.clone(), Arc::clone(&seen));
+            async move {
+                let (parts, body) = request.into_parts();
+                let body = body.collect().await?.to_bytes();
+                let is_batch = parts.headers["x-amz-target"].as_bytes().ends_with(b".BatchGetItem");
+                let is_consistent = String::from_utf8_lossy(&body).contains(r#""ConsistentRead":true"#);
+                let answer = pass_on(target, parts, body).await?;
+                if !is_batch || is_consistent {
+                    return Ok::<_, Box<dyn Error + Send + Sync>>(answer);
+                }
+                let found = String::from_utf8(answer.into_body().collect().await?.to_bytes().to_vec())?;
+                let old = found.replace(r#"{"S":"open"}"#, r#"{"S":"closed"}"#);
+                seen.fetch_or(old != found, Ordering::Relaxed);
+                let old = Full::new(Bytes::from(old));
+                Ok(Response::builder().header("content-type", "application/x-amz-json-1.0").body(old)?)
+            }
+        })
+        .await;
+        let config = Config { dynamodb: Some(server.url.clone()), ..config };
+        let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
+        let authorization = format!("Bearer {}", fixture.cairn.token("ann", &[]).await);
+        Self { app, authorization, was_old, _server: server }
+    }
+
+    /// What it answers to ann, after it has shown an open issue as closed.
+    async fn get(&self, path: &str) -> Value {
+        self.was_old.store(false, Ordering::Relaxed);
+        let request = Request::get(path).header("authorization", &self.authorization).body(Bytes::new()).unwrap();
+        let answer = self.app.handle(request).await;
+        assert_eq!(answer.status(), 200, "{answer:?}");
+        assert!(self.was_old.load(Ordering::Relaxed), "no issue was read");
+        serde_json::from_slice(answer.body()).unwrap()
+    }
+}
+
 /// Search has the issue as open, and so has the table, but an eventually consistent read is older.
 async fn reopened_issue_is_found_while_reads_show_it_closed() {
     let fixture = Fixture::new().await;
     fixture.cairn.caught_up().await;
-    let config = fixture.cairn.engines().config.clone();
-    let target = config.dynamodb.clone().unwrap();
-    let is_old = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&is_old);
-    let server = Server::start(move |request: Request<Incoming>| {
-        let (target, seen) = (target.clone(), Arc::clone(&seen));
-        async move {
-            let (parts, body) = request.into_parts();
-            let body = body.collect().await?.to_bytes();
-            let is_batch = parts.headers["x-amz-target"].as_bytes().ends_with(b".BatchGetItem");
-            let is_consistent = String::from_utf8_lossy(&body).contains(r#""ConsistentRead":true"#);
-            let answer = pass_on(target, parts, body).await?;
-            if !is_batch || is_consistent {
-                return Ok::<_, Box<dyn Error + Send + Sync>>(answer);
-            }
-            let found = String::from_utf8(answer.into_body().collect().await?.to_bytes().to_vec())?;
-            let old = found.replace(r#"{"S":"open"}"#, r#"{"S":"closed"}"#);
-            seen.fetch_or(old != found, Ordering::Relaxed);
-            let old = Full::new(Bytes::from(old));
-            Ok(Response::builder().header("content-type", "application/x-amz-json-1.0").body(old)?)
-        }
-    })
-    .await;
-    let config = Config { dynamodb: Some(server.url.clone()), ..config };
-    let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
-    let authorization = format!("Bearer {}", fixture.cairn.token("ann", &[]).await);
+    let old = OldReads::of(&fixture).await;
     for filters in ["state=open", "projectId=project-35e9&filter=state:eq:open"] {
-        is_old.store(false, Ordering::Relaxed);
-        let search = Request::get(format!("{TENANT}/search?q=girder&{filters}"));
-        let search = search.header("authorization", &authorization).body(Bytes::new()).unwrap();
-        let found = app.handle(search).await;
-        assert_eq!(found.status(), 200, "{found:?}");
-        let page: Value = serde_json::from_slice(found.body()).unwrap();
+        let page = old.get(&format!("{TENANT}/search?q=girder&{filters}")).await;
         assert_eq!(page["items"][0]["issue"]["state"], "open", "{page}");
-        assert!(is_old.load(Ordering::Relaxed), "the issue was not read");
+    }
+}
+
+/// Both the index and search have the issues as open.
+async fn reopened_issues_are_on_the_grid_while_reads_show_them_closed() {
+    let fixture = Fixture::new().await;
+    fixture.cairn.caught_up().await;
+    let old = OldReads::of(&fixture).await;
+    for (query, served_by, expected) in [
+        ("filter=state:eq:open", "table", [1, 3]),
+        ("sort=state&filter=state:eq:open&order=desc", "table", [3, 1]),
+        ("sort=name&filter=state:eq:open", "search", [3, 1]),
+    ] {
+        let page = old.get(&format!("{PROJECT}/grid?{query}")).await;
+        let rows = page["items"].as_array().unwrap().iter();
+        let rows: Vec<_> = rows.map(|row| (row["number"].clone(), row["state"].clone())).collect();
+        assert_eq!(page["servedBy"], served_by, "{page}");
+        assert_eq!(rows, expected.map(|number| (json!(number), json!("open"))), "{page}");
     }
 }
 
@@ -406,6 +446,14 @@ async fn platform_administrator_searches_tenants_by_name() {
     let mut both = [first, second].concat();
     both.sort_by_key(ToString::to_string);
     assert_eq!((both, end), (vec![json!("Big Media"), json!("Media of the Zoo")], None));
+    let hits = pat.get("/tracker/tenants?q=media&limit=1").await.is(200);
+    assert_eq!((hits.each("name").len(), &hits["total"]), (1, &json!({ "value": 2, "exact": true })));
+    let hits = pat.get("/tracker/tenants?q=enginering").await.is(200);
+    let name = json!([[{ "text": "ACME ", "hit": false }, { "text": "Engineering", "hit": true }]]);
+    assert_eq!(hits["items"][0]["highlights"], json!({ "name": name }), "{}", hits.told());
+    assert_eq!((&hits["items"][0]["score"], &hits["total"]["value"]), (&json!(1), &json!(1)));
+    let listed = pat.get("/tracker/tenants").await.is(200);
+    assert_eq!((listed.body.get("total"), listed["items"][0].get("highlights")), (None, None));
     pat.get("/tracker/tenants?q=a&prefix=b&order=desc").await.faulty(&["order", "prefix"]);
     fixture.ada.get("/tracker/tenants?q=media").await.refused(403, "forbidden");
     pat.delete(zoo.header("location")).await.is(204);

@@ -1,14 +1,17 @@
 //! Memberships, and the lists of the caller's own tenants.
 
+use bytes::Bytes;
+use http::Request;
 use serde_json::{Value, json};
-use table::EntityKey;
+use table::{Config, Engines, EntityKey};
 use tracker::audit::Audit;
 use tracker::items::{Member, Role};
 use tracker::keys::MemberKey;
 use tracker::schema::TRACKER;
 
 use super::fixture::{Fixture, PROJECT, TENANT, person, platform_admin};
-use crate::harness::table::stored;
+use crate::harness::relay::before_first_transaction;
+use crate::harness::table::{Table, stored, text};
 use crate::tests;
 
 tests! { tracker_tenancy:
@@ -17,6 +20,10 @@ tests! { tracker_tenancy:
     names_list_by_folded_case_and_accents,
     person_of_unknown_issuer_is_refused,
     member_of_unknown_issuer_becomes_no_administrator,
+    administrator_of_unknown_issuer_does_not_count_as_another,
+    administrator_who_cannot_sign_in_can_be_removed_while_another_is_left,
+    administrator_of_a_tenant_that_is_being_deleted_finds_none,
+    administrator_leaves_while_another_is_removed,
 }
 
 async fn members_are_added_updated_and_removed() {
@@ -127,4 +134,100 @@ async fn member_of_unknown_issuer_becomes_no_administrator() {
     update(json!({ "role": "admin" })).await.refused(422, "unprocessable").at(&["/role"]);
     let updated = update(json!({ "role": "editor", "name": "Eve" })).await.is(200);
     assert_eq!((updated.text("role"), updated.text("name")), ("editor", "Eve"));
+}
+
+/// Adds administrators to the first tenant as if their issuer had been removed from the configuration since.
+async fn with_admins_of_unknown_issuer(fixture: &Fixture, idpids: &[&str]) -> Table {
+    let tracker = fixture.cairn.table_of(&TRACKER);
+    for idpid in idpids {
+        let data = "2023-01-01T00:00:00.000000Z".to_owned();
+        let member = Member { data, role: Role::Admin, name: String::new(), audit: Audit::default() };
+        let key = MemberKey { tenant: "tenant-0807".to_owned().try_into().unwrap(), user: idpid.parse().unwrap() };
+        tracker.put(stored(&TRACKER, &key.key(), &member)).await;
+    }
+    let mut tenant = tracker.get("tenant-0807", "*").await.unwrap();
+    tenant.insert("Admins".to_owned(), table::item::number(1 + idpids.len() as i64));
+    tracker.put(tenant).await;
+    tracker
+}
+
+async fn administrator_of_unknown_issuer_does_not_count_as_another() {
+    let fixture = Fixture::new().await;
+    let pat = platform_admin(&fixture.cairn).await;
+    let tracker = with_admins_of_unknown_issuer(&fixture, &["gone:eve"]).await;
+    let (ada, eve) = (format!("{TENANT}/members/local:ada"), format!("{TENANT}/members/gone:eve"));
+    fixture.ada.delete(&ada).await.refused(409, "last-admin");
+    fixture.ada.patch(&ada, json!({ "role": "viewer" })).await.refused(409, "last-admin");
+    let removed = pat.delete("/tracker/people/local:ada/tenants").await.is(200);
+    assert_eq!((&removed["removed"], &removed["lastAdminOf"]), (&json!([]), &json!(["tenant-0807"])));
+    let bea = json!({ "idpid": "local:bea", "role": "admin" });
+    fixture.ada.post(&format!("{TENANT}/members"), bea).await.is(201);
+    fixture.ada.delete(&ada).await.is(204);
+    let bea = person(&fixture.cairn, "bea").await;
+    bea.delete(&format!("{TENANT}/members/local:bea")).await.refused(409, "last-admin");
+    bea.delete(&eve).await.is(204);
+    assert_eq!(tracker.get("tenant-0807", "*").await.unwrap()["Admins"], table::item::number(1));
+}
+
+/// Nobody can sign in who administers the tenant, so nobody is lost.
+async fn administrator_who_cannot_sign_in_can_be_removed_while_another_is_left() {
+    let fixture = Fixture::new().await;
+    let pat = platform_admin(&fixture.cairn).await;
+    let tracker = with_admins_of_unknown_issuer(&fixture, &["gone:eve", "gone:fay", "gone:gil"]).await;
+    tracker.delete("tenant-0807", "user-local:ada").await;
+    let mut tenant = tracker.get("tenant-0807", "*").await.unwrap();
+    tenant.insert("Admins".to_owned(), table::item::number(3));
+    tracker.put(tenant).await;
+    let member = |idpid: &str| format!("{TENANT}/members/{idpid}");
+    pat.delete(&member("gone:eve")).await.is(204);
+    pat.patch(&member("gone:fay"), json!({ "role": "viewer" })).await.is(200);
+    // The count is never 0.
+    pat.delete(&member("gone:gil")).await.refused(409, "last-admin");
+    pat.patch(&member("gone:gil"), json!({ "role": "viewer" })).await.refused(409, "last-admin");
+    let bea = json!({ "idpid": "local:bea", "role": "admin" });
+    pat.post(&format!("{TENANT}/members"), bea).await.is(201);
+    let removed = pat.delete("/tracker/people/gone:gil/tenants").await.is(200);
+    assert_eq!((&removed["removed"], &removed["lastAdminOf"]), (&json!(["tenant-0807"]), &json!([])));
+    assert_eq!(tracker.get("tenant-0807", "*").await.unwrap()["Admins"], table::item::number(1));
+}
+
+/// The other administrator's membership was removed first, so it cannot be found.
+async fn administrator_of_a_tenant_that_is_being_deleted_finds_none() {
+    let fixture = Fixture::new().await;
+    let pat = platform_admin(&fixture.cairn).await;
+    let tracker = fixture.cairn.table_of(&TRACKER);
+    let mut tenant = tracker.get("tenant-0807", "*").await.unwrap();
+    tenant.insert("Admins".to_owned(), table::item::number(2));
+    tenant.insert("Deleting".to_owned(), text("01890a5d-ac96-774b-bcce-b302099a8057"));
+    tracker.put(tenant).await;
+    let ada = format!("{TENANT}/members/local:ada");
+    fixture.ada.delete(&ada).await.refused(404, "not-found");
+    fixture.ada.patch(&ada, json!({ "role": "viewer" })).await.refused(404, "not-found");
+    let removed = pat.delete("/tracker/people/local:ada/tenants").await.is(200);
+    assert_eq!((&removed["removed"], &removed["lastAdminOf"]), (&json!([]), &json!([])));
+}
+
+/// The removed one is the administrator who would stay as the request has read.
+async fn administrator_leaves_while_another_is_removed() {
+    let fixture = Fixture::new().await;
+    let pat = platform_admin(&fixture.cairn).await;
+    let members = format!("{TENANT}/members");
+    for idpid in ["local:bea", "local:cyd"] {
+        fixture.ada.post(&members, json!({ "idpid": idpid, "role": "admin" })).await.is(201);
+    }
+    let config = fixture.cairn.engines().config.clone();
+    let bea = format!("{members}/local:bea");
+    let server = before_first_transaction(config.dynamodb.clone().unwrap(), "user-local:ada".to_owned(), async move {
+        pat.delete(&bea).await.is(204);
+    })
+    .await;
+    let config = Config { dynamodb: Some(server.url.clone()), ..config };
+    let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
+    let authorization = format!("Bearer {}", fixture.cairn.token("ada", &[]).await);
+    let leave = Request::delete(format!("{members}/local:ada")).header("authorization", authorization);
+    let left = app.handle(leave.body(Bytes::new()).unwrap()).await;
+    assert_eq!(left.status(), 204, "{left:?}");
+    let cyd = person(&fixture.cairn, "cyd").await;
+    assert_eq!(cyd.get(&members).await.is(200).each("idpid"), ["local:ann", "local:cyd", "local:vic"]);
+    cyd.delete(&format!("{members}/local:cyd")).await.refused(409, "last-admin");
 }

@@ -67,12 +67,14 @@ pub const SET_STATUS: AccessPattern = AccessPattern::new("setStatus", &[TABLE.up
 pub const CREATE_MEMBER: AccessPattern =
     AccessPattern::new("createMember", &[TABLE.update(), TABLE.put(), TABLE.get()]);
 
-/// A member's name, role or status, while the gate is open. The gate counts the active administrators.
+/// A member's name, role or status, while the gate is open. The gate counts the active administrators, and another one
+/// stays.
 pub const UPDATE_MEMBER: AccessPattern = AccessPattern::new("updateMember", &[TABLE.update(), TABLE.check()]);
 
-/// The deletion of a member, counted by the gate, and of the member's known address, with the removal.
+/// The deletion of a member, counted by the gate, and of the member's known address, with the removal. Another active
+/// administrator stays.
 pub const DELETE_MEMBER: AccessPattern =
-    AccessPattern::new("deleteMember", &[TABLE.get(), TABLE.put(), TABLE.update(), TABLE.delete()]);
+    AccessPattern::new("deleteMember", &[TABLE.get(), TABLE.put(), TABLE.update(), TABLE.delete(), TABLE.check()]);
 
 /// The mark of an agency's deletion, which also closes its gate, with its job.
 pub const MARK_DELETION: AccessPattern = AccessPattern::new("markDeletion", &[TABLE.put(), TABLE.update()]);

@@ -10,11 +10,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use table::{Action, Changes, Condition, Failed, Idpid, item};
 use utoipa::ToSchema;
-use web::{Fault, Problem, problem};
+use web::{Context, Fault, Problem, problem};
 
+use crate::access::{COUNTS, MEMBERS};
 use crate::authorization::inactive;
-use crate::item::Member;
-use crate::keys::{ADDRESS, gate_key};
+use crate::item::{Gate, Member};
+use crate::keys::{ADDRESS, MEMBER_PREFIX, gate_key, partition};
 use crate::names::{AgencyId, MemberStatus, Role, Status};
 use crate::schema::AGENCIES;
 
@@ -100,9 +101,46 @@ pub fn check_gate(agency: &AgencyId) -> Action {
     Action::check(&AGENCIES, gate_key(agency)).when(Condition::Absent("closed"))
 }
 
-/// The condition that the agency has another active administrator.
-pub fn another_admin() -> Condition {
+/// The condition that the gate counts another active administrator.
+fn another_is_counted() -> Condition {
     Condition::Above("admins", item::number(1))
+}
+
+/// Members that are read at once.
+const PAGE: u32 = 100;
+
+/// The action that checks that another active administrator stays one. 409 if no other one can sign in: those whose
+/// issuers were removed from the configuration do not count. 404 if the agency is being deleted, whose members are
+/// removed first.
+async fn other_admin_stays(cx: &Context, agency: &AgencyId, person: &Idpid) -> Result<Action, Problem> {
+    let gate = cx.access().table(&COUNTS, &AGENCIES).get_consistent(gate_key(agency)).await?;
+    let gate: Gate = gate.ok_or_else(Problem::not_found)?.read()?;
+    if gate.closed.is_some() {
+        return Err(Problem::not_found());
+    }
+    let refused = || last_admin(gate.status == Status::Active);
+    // An agency may have tens of thousands of members, which are not read in vain.
+    if gate.admins <= 1 {
+        return Err(refused());
+    }
+    let members = cx.access().table(&MEMBERS, &AGENCIES).query(partition(agency));
+    let members = members.begins_with(MEMBER_PREFIX).consistent();
+    let mut after = None;
+    loop {
+        let page = members.clone().after(after).page(PAGE).await?;
+        for stored in page.items {
+            let other: Member = stored.read()?;
+            if other.admins() > 0 && other.idpid != *person && cx.can_sign_in(&other.idpid) {
+                let check = Action::check(&AGENCIES, stored.key);
+                let is_admin = Condition::Equals("role", item::text(Role::Admin.as_str()));
+                return Ok(check.when(is_admin).when(Condition::Absent("status")));
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            return Err(refused());
+        }
+    }
 }
 
 /// The problem of a failed condition on the gate. `required` are the statuses in which the change is allowed; None means

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use table::{Idpid, Rev};
 use utoipa::ToSchema;
+use web::search::{Highlights, Piece, Total};
 use web::{EntityTag, Problem};
 
 use crate::audit::Audit;
@@ -54,6 +55,25 @@ impl TenantView {
 pub struct TenantEntry {
     pub id: TenantId,
     pub name: String,
+    /// Only in a search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Only in a search: the fragments by field, each in pieces whose concatenation is the text.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(value_type = BTreeMap<String, Vec<Vec<Piece>>>)]
+    pub highlights: Highlights,
+}
+
+/// A page of tenants.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TenantPage {
+    pub items: Vec<TenantEntry>,
+    /// Only with `q`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<Total>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
 }
 
 /// A tenant of which a person is a member.

@@ -66,7 +66,7 @@ pub struct Counts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub created: Option<u64>,
-    /// The items that an import has updated. A run that repeats the rows of a killed run finds them updated already.
+    /// The items that an import has updated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub updated: Option<u64>,

@@ -63,10 +63,14 @@ impl Context {
         &self.principal
     }
 
+    /// Returns whether the person's issuer is configured. A person of another issuer cannot sign in.
+    pub fn can_sign_in(&self, person: &Idpid) -> bool {
+        self.engines.config.issuers.iter().any(|issuer| issuer.name == person.issuer())
+    }
+
     /// Returns 422 unless the person's issuer is configured. A person of another issuer could never sign in.
     pub fn check_issuer(&self, person: &Idpid, at: &str) -> Result<(), Problem> {
-        let issuers = &self.engines.config.issuers;
-        if issuers.iter().any(|issuer| issuer.name == person.issuer()) {
+        if self.can_sign_in(person) {
             return Ok(());
         }
         let detail = format!("has the issuer `{}`, which is not configured", person.issuer());

@@ -3,8 +3,8 @@
 use table::{Action, Cause, Changes, Error, Idpid};
 use web::{Context, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
 
-use super::{MemberPath, ONE, SAMPLE, another_admin, count, refusal};
-use crate::access::{AUTHORIZATION, DELETE_MEMBER, MEMBER};
+use super::{MemberPath, ONE, SAMPLE, another_is_counted, count, other_admin_stays, refusal};
+use crate::access::{AUTHORIZATION, COUNTS, DELETE_MEMBER, MEMBER, MEMBERS};
 use crate::audit::Audit;
 use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
 use crate::invitations::forget_address;
@@ -16,7 +16,7 @@ use crate::schema::AGENCIES;
 pub fn route() -> Route {
     Route::delete("removeMember", ONE, SIGNED_IN, remove)
         .summary("Remove a member, or leave an agency; the last active administrator cannot be removed")
-        .patterns(&[&AUTHORIZATION, &MEMBER, &DELETE_MEMBER])
+        .patterns(&[&AUTHORIZATION, &MEMBER, &COUNTS, &MEMBERS, &DELETE_MEMBER])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::LAST_ADMIN, AGENCY_INACTIVE, problem::CONFLICT])
         .sample(Sample::new(SAMPLE))
 }
@@ -34,12 +34,14 @@ async fn remove(cx: Context, Path(path): Path<MemberPath>, tag: IfMatch) -> Resu
         tag.check(stored.rev)?;
         let member: Member = stored.read()?;
         let delete = Action::delete(&AGENCIES, stored.key.clone()).if_unchanged(&stored);
-        let keeps_one = (member.admins() > 0 && !access.is_platform_admin).then(another_admin);
+        let keeps_one = member.admins() > 0 && !access.is_platform_admin;
+        let other = if keeps_one { Some(other_admin_stays(&cx, &agency, &person).await?) } else { None };
         let gate = count(&agency, -1, -member.admins())
             .when_all(access.active_condition().filter(|_| !leaves))
-            .when_all(keeps_one);
+            .when_all(keeps_one.then(another_is_counted));
         let mut actions = vec![delete, gate, record_removal(&cx, &agency, &person).await?];
         actions.extend(forget_address(&cx, &DELETE_MEMBER, &member).await?);
+        actions.extend(other);
         let Err(error) = cx.access().transact(&DELETE_MEMBER, &actions).await else {
             return Ok(NoContent);
         };
@@ -47,7 +49,7 @@ async fn remove(cx: Context, Path(path): Path<MemberPath>, tag: IfMatch) -> Resu
             (Some(Cause::Missing), _) => Problem::not_found(),
             (Some(_), _) => Problem::stale(),
             (None, Some(gate)) => refusal(gate, access.required_statuses().filter(|_| !leaves)),
-            // The removal or the known address, whose revisions no client states.
+            // The removal, the known address or the other administrator, whose revisions no client states.
             (None, None) if matches!(error, Error::ConditionFailed(_)) => Problem::lost_race(),
             (None, None) => error.into(),
         })

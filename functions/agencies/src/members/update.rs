@@ -1,13 +1,13 @@
 //! `PATCH /agencies/{agencyId}/members/{idpid}`
 
 use serde::Deserialize;
-use table::{Action, Cause, Changes};
+use table::{Action, Cause, Changes, Error};
 use utoipa::ToSchema;
 use web::visible::optional_name_fault;
 use web::{Context, Fault, IfMatch, MergePatch, Patch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
-use super::{MemberPath, MemberView, ONE, SAMPLE, another_admin, check_gate, count, refusal};
-use crate::access::{AUTHORIZATION, MEMBER, UPDATE_MEMBER};
+use super::{MemberPath, MemberView, ONE, SAMPLE, another_is_counted, check_gate, count, other_admin_stays, refusal};
+use crate::access::{AUTHORIZATION, COUNTS, MEMBER, MEMBERS, UPDATE_MEMBER};
 use crate::audit::Audit;
 use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
 use crate::item::Member;
@@ -39,7 +39,7 @@ impl Rules for MemberPatch {
 pub fn route() -> Route {
     Route::patch("updateMember", ONE, SIGNED_IN, update)
         .summary("Update a member's role, status or name; the last active administrator cannot be demoted or suspended")
-        .patterns(&[&AUTHORIZATION, &MEMBER, &UPDATE_MEMBER])
+        .patterns(&[&AUTHORIZATION, &MEMBER, &COUNTS, &MEMBERS, &UPDATE_MEMBER])
         .problems(&[
             problem::FORBIDDEN,
             problem::NOT_FOUND,
@@ -84,9 +84,12 @@ async fn update(
         let update = Action::update(&AGENCIES, stored.key.clone(), Changes::between(&before, &after)?);
         let mut actions = vec![update.if_unchanged(&stored)];
         if admins != 0 {
-            let keeps_one = (admins < 0 && !access.is_platform_admin).then(another_admin);
+            let keeps_one = admins < 0 && !access.is_platform_admin;
             let gate = count(&path.agency_id, 0, admins).when_all(access.active_condition());
-            actions.push(gate.when_all(keeps_one));
+            actions.push(gate.when_all(keeps_one.then(another_is_counted)));
+            if keeps_one {
+                actions.push(other_admin_stays(&cx, &path.agency_id, &path.idpid).await?);
+            }
         } else if let Some(active) = access.active_condition() {
             actions.push(check_gate(&path.agency_id).when(active));
         }
@@ -96,6 +99,8 @@ async fn update(
                 (Some(Cause::Stale), _) => Problem::stale(),
                 (Some(_), _) => Problem::not_found(),
                 (None, Some(gate)) => refusal(gate, access.required_statuses()),
+                // The other administrator is no longer one.
+                (None, None) if matches!(error, Error::ConditionFailed(_)) => Problem::lost_race(),
                 (None, None) => error.into(),
             }),
         }

@@ -7,7 +7,7 @@ use web::{Problem, response_bytes};
 
 use super::query::{Checkpoint, ParsedQuery};
 use super::searched::{self, SearchSegment};
-use super::{Segment, from_table};
+use super::{Filter, Segment, from_table};
 use crate::access::{ENTRIES, ISSUES};
 use crate::items::Issue;
 use crate::keys::{IssueDueKey, IssueKey};
@@ -92,15 +92,14 @@ impl Source {
                 continue;
             }
             let ids: Vec<IssueId> = entries.iter().map(|entry| entry.id).collect();
-            let issues = issues(access, schema, &ids).await?;
+            let issues = issues(access, schema, &query.filters, &ids).await?;
             let mut skipped = false;
             for (entry, issue) in entries.into_iter().zip(issues) {
                 if rows.len() == limit {
                     more = true;
                     break;
                 }
-                let matching = issue.filter(|(_, issue)| query.filters.iter().all(|filter| filter.holds(issue)));
-                if let Some((rev, issue)) = matching {
+                if let Some((rev, issue)) = issue {
                     let shown = row(entry.id, rev, &issue);
                     bytes += response_bytes(&shown)?;
                     if bytes > MAX_BYTES && !rows.is_empty() {
@@ -181,24 +180,36 @@ async fn from_index(
     Ok((page.items.iter().filter_map(entry).collect(), page.next.is_some()))
 }
 
-/// The issues with these ids in their order, each with its revision. None for one that is not in this project.
+/// An issue with its revision.
+type Found = (Option<Rev>, Issue);
+
+/// The issues with these ids in their order. None for one that is not in this project, or fails a filter.
 async fn issues(
     access: &Access,
     schema: &Schema,
+    filters: &[Filter],
     ids: &[IssueId],
-) -> Result<Vec<Option<(Option<Rev>, Issue)>>, Problem> {
+) -> Result<Vec<Option<Found>>, Error> {
     let issues = access.table(&ISSUES, &TRACKER);
     let keys: Vec<Key> = ids.iter().map(|issue| IssueKey { issue: *issue, project: schema.id }.key()).collect();
-    let mut found = issues.batch_get(&keys).await?;
+    let mut found = matching(filters, issues.batch_get(&keys).await?)?;
     let missing: Vec<Key> =
         keys.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(key, _)| key.clone()).collect();
     if !missing.is_empty() {
-        // An eventually consistent read may miss a new issue that the index shows already.
-        let again = issues.batch_get_consistent(&missing).await?;
-        for (missing, stored) in found.iter_mut().filter(|found| found.is_none()).zip(again) {
-            *missing = stored;
+        // An eventually consistent read may be older than the index and than search.
+        let again = matching(filters, issues.batch_get_consistent(&missing).await?)?;
+        for (missing, again) in found.iter_mut().filter(|found| found.is_none()).zip(again) {
+            *missing = again;
         }
     }
-    let read = |stored: Stored| Ok::<_, Error>((stored.rev, stored.read()?));
-    found.into_iter().map(|stored| Ok(stored.map(read).transpose()?)).collect()
+    Ok(found)
+}
+
+/// The issues that pass all filters, each in its place.
+fn matching(filters: &[Filter], stored: Vec<Option<Stored>>) -> Result<Vec<Option<Found>>, Error> {
+    let read = |stored: Stored| {
+        let issue: Issue = stored.read()?;
+        Ok::<_, Error>(filters.iter().all(|filter| filter.holds(&issue)).then_some((stored.rev, issue)))
+    };
+    stored.into_iter().map(|stored| Ok(stored.map(read).transpose()?.flatten())).collect()
 }

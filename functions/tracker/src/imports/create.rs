@@ -1,22 +1,19 @@
 //! The new issues of a batch: several in a transaction, each worker through a gate of its own. Each transaction also stores
 //! which records it has written, so that a repeated batch creates nothing twice.
 
-use std::collections::HashMap;
-
-use futures::stream::{self, StreamExt, TryStreamExt};
-use jobs::{JobId, RowFault};
+use jobs::RowFault;
 use table::{Access, Action, Changes, Error};
 use web::Problem;
 
 use super::record::ParsedRow;
-use super::written::{WorkerRecords, Written, worker_of};
+use super::written::WorkerRecords;
 use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
 use crate::audit::Audit;
 use crate::issues::{Write, check_size, cleaned, settle};
 use crate::items::{Issue, State};
 use crate::jobs::Lease;
 use crate::keys::{IssueKey, WrittenKey};
-use crate::names::{GATES, GateNumber, IssueId};
+use crate::names::{GateNumber, IssueId};
 use crate::project::Schema;
 use crate::rows::{Rows, put, rows};
 use crate::schema::TRACKER;
@@ -30,7 +27,7 @@ const MAX_BYTES: usize = 2_000_000;
 
 /// A new issue of a record.
 pub struct New {
-    record: u64,
+    pub record: u64,
     id: IssueId,
     issue: Issue,
     rows: Rows,
@@ -79,29 +76,20 @@ pub fn make(
     Ok(Ok(New { record: parsed.record, id, issue, rows, bytes }))
 }
 
-/// Creates all issues, each worker its own. False if the schema was changed since it was read.
+/// Creates the new issues of a worker. False if the schema was changed since it was read, or another run works on them.
 pub async fn create_all(
     access: &Access,
-    job: JobId,
     schema: &Schema,
-    written: &Written,
+    key: &WrittenKey,
+    written: &mut WorkerRecords,
     new: Vec<New>,
 ) -> Result<bool, Problem> {
-    let mut of_workers = HashMap::<GateNumber, Vec<New>>::new();
-    for new in new {
-        of_workers.entry(worker_of(new.record)).or_default().push(new);
-    }
-    let workers = of_workers.into_iter().map(|(worker, new)| async move {
-        let (key, mut written) = (WrittenKey { job, worker }, written.of(worker));
-        for group in groups(new) {
-            if !create(access, schema, &key, &mut written, group).await? {
-                return Ok::<_, Problem>(false);
-            }
+    for group in groups(new) {
+        if !create(access, schema, key, written, group).await? {
+            return Ok(false);
         }
-        Ok(true)
-    });
-    let written: Vec<bool> = stream::iter(workers).buffer_unordered(usize::from(GATES)).try_collect().await?;
-    Ok(!written.contains(&false))
+    }
+    Ok(true)
 }
 
 /// Groups of issues that fit into a transaction.
@@ -132,7 +120,7 @@ async fn create(
     written: &mut WorkerRecords,
     group: Vec<New>,
 ) -> Result<bool, Problem> {
-    let keep = written.keep(access, key, group.iter().map(|new| new.record))?;
+    let after = written.with_created(group.iter().map(|new| new.record));
     let (large, pattern, mut actions) = match group.as_slice() {
         [New { id, issue, rows, .. }] if rows.len() >= MAX_ACTIONS => {
             let prepared = Write::of(schema, None, *id, Some(issue.clone())).prepare(access)?;
@@ -140,11 +128,11 @@ async fn create(
         }
         _ => (None, &IMPORT_ROWS, create_together(schema, key.worker, &group)?),
     };
-    let kept = actions.len();
-    actions.push(keep);
+    let stored = actions.len();
+    actions.push(after.store(access, key)?);
     match access.transact(pattern, &actions).await {
-        Ok(rev) => written.kept(rev),
-        Err(error) if error.failed(0).is_some() || error.failed(kept).is_some() => return Ok(false),
+        Ok(rev) => *written = after.at(rev),
+        Err(error) if error.failed(0).is_some() || error.failed(stored).is_some() => return Ok(false),
         Err(error) => return Err(error.into()),
     }
     if let Some(id) = large {

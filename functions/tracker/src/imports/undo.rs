@@ -119,7 +119,7 @@ async fn last_record(access: &Access, lease: &Lease, import: JobId) -> Result<u6
     }
     // A cancelled or failed import may have written records after its last checkpoint.
     let written = Written::load(access, import, &params).await?;
-    Ok(params.offset.records.saturating_sub(1).max(written.last().unwrap_or_default()))
+    Ok(params.offset.records.saturating_sub(1).max(written.last_created().unwrap_or_default()))
 }
 
 async fn undo(

@@ -1,5 +1,6 @@
 //! The second pass creates issues, or updates those with the records' numbers.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -8,10 +9,10 @@ use table::{Access, Backoff, EntityKey, Error};
 use web::Problem;
 
 use super::ahead::{Ahead, end};
-use super::create::{TOO_LARGE, create_all, make};
+use super::create::{New, TOO_LARGE, create_all, make};
 use super::record::{self, ParsedRow};
 use super::records::{Batch, Next};
-use super::written::Written;
+use super::written::{WorkerRecords, Written, worker_of};
 
 use super::{ImportParams, OnError, faults, find, look_again};
 use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
@@ -19,8 +20,8 @@ use crate::audit::Audit;
 use crate::issues::{LoadedIssue, Write, check_size, cleaned, settle};
 use crate::items::Issue;
 use crate::jobs::Lease;
-use crate::keys::IssueKey;
-use crate::names::{GATES, IssueId};
+use crate::keys::{IssueKey, WrittenKey};
+use crate::names::{GATES, GateNumber, IssueId};
 use crate::project::Schema;
 use crate::schema::TRACKER;
 
@@ -32,11 +33,20 @@ struct Known {
     id: Option<IssueId>,
 }
 
-/// The outcome of the records that update issues.
+/// The records of a batch that one worker writes.
+#[derive(Default)]
+struct Share {
+    new: Vec<New>,
+    known: Vec<Known>,
+}
+
+/// The outcome of the records that one worker writes.
 #[derive(Default)]
 struct Outcome {
     updated: u64,
-    /// Whether the schema was changed since it was read, or the project is being deleted.
+    faults: Vec<RowFault>,
+    /// Whether some are not written: the schema was changed since it was read, the project is being deleted, or another
+    /// run works on them.
     outdated: bool,
 }
 
@@ -68,13 +78,17 @@ pub async fn step(
     }
     let written = Written::load(access, lease.id, &params).await?;
     let (mut new, mut known, mut found) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut created, mut failed) = (0, 0);
+    let (mut created, mut updated, mut failed) = (0, 0, 0);
     let now = table::clock::rfc3339(access.engines().clock.now());
     for record in batch.iter().filter(|record| !seen.is_invalid(record.number)) {
         let next = params.numbers.next;
         params.numbers.next += u64::from(record::is_unnumbered(&params, record));
-        if written.has(record.number) {
+        if written.has_created(record.number) {
             created += 1;
+            continue;
+        }
+        if written.has_updated(record.number) {
+            updated += 1;
             continue;
         }
         match record::read(&params, schema, record) {
@@ -96,28 +110,27 @@ pub async fn step(
     }
     let known = look_up(access, schema, known).await?;
     if known.iter().any(|known| known.id.is_none() && known.number > params.waited_to) {
-        // Before this attempt writes anything, since an update that is repeated is not counted.
         return look_again(lease, lease.job.checkpoint()?);
     }
     failed += batch.iter().filter(|record| seen.is_invalid(record.number)).count() as u64;
 
     created += new.len() as u64;
-    let creates = create_all(access, lease.id, schema, &written, new);
-    let updates = update_all(access, lease, schema, &params, known);
-    let (all_created, (updates, refused)) = futures::try_join!(creates, updates)?;
-    if !all_created || updates.outdated {
-        // The next step repeats the batch, and finds what was written. It fails if the project is being deleted.
-        return Ok(Step::unchanged(&lease.job, Then::Continue));
+    for outcome in write_all(access, lease, schema, &params, &written, (new, known)).await? {
+        if outcome.outdated {
+            // The next step repeats the batch, and finds what was written. It fails if the project is being deleted.
+            return Ok(Step::unchanged(&lease.job, Then::Continue));
+        }
+        updated += outcome.updated;
+        failed += outcome.faults.len() as u64;
+        found.extend(outcome.faults);
     }
-    failed += refused.len() as u64;
-    found.extend(refused);
     found.sort_by_key(|fault| (fault.record, fault.line));
     let before = lease.job.counts;
     let counts = Counts {
         total: before.total,
         done: before.done + batch.len() as u64 - failed,
         created: Some(before.created.unwrap_or_default() + created),
-        updated: Some(before.updated.unwrap_or_default() + updates.updated),
+        updated: Some(before.updated.unwrap_or_default() + updated),
         failed: before.failed + failed,
     };
     if !found.is_empty() && params.on_error == OnError::Stop {
@@ -146,13 +159,15 @@ pub async fn cancelled(access: &Access, lease: &Lease) -> Result<Step, Problem> 
 
 /// The counts of a checkpoint with what was written since.
 fn with_written(before: Counts, written: &Written) -> Counts {
-    match written.count() {
-        0 => before,
-        written => Counts {
-            done: before.done + written,
-            created: Some(before.created.unwrap_or_default() + written),
-            ..before
-        },
+    let (created, updated) = (written.created(), written.updated());
+    if created + updated == 0 {
+        return before;
+    }
+    Counts {
+        done: before.done + created + updated,
+        created: Some(before.created.unwrap_or_default() + created),
+        updated: Some(before.updated.unwrap_or_default() + updated),
+        ..before
     }
 }
 
@@ -164,31 +179,60 @@ async fn look_up(access: &Access, schema: &Schema, known: Vec<(u64, ParsedRow)>)
     Ok(found.map(|((number, parsed), id)| Known { number, parsed, id }).collect())
 }
 
+/// Writes the records of a batch, each worker its own, one transaction after the other.
+async fn write_all(
+    access: &Access,
+    lease: &Lease,
+    schema: &Schema,
+    params: &ImportParams,
+    written: &Written,
+    (new, known): (Vec<New>, Vec<Known>),
+) -> Result<Vec<Outcome>, Problem> {
+    let mut shares = HashMap::<GateNumber, Share>::new();
+    for new in new {
+        shares.entry(worker_of(new.record)).or_default().new.push(new);
+    }
+    for known in known {
+        shares.entry(worker_of(known.parsed.record)).or_default().known.push(known);
+    }
+    let workers = shares.into_iter().map(|(worker, Share { new, known })| async move {
+        let (key, mut written) = (WrittenKey { job: lease.id, worker }, written.of(worker));
+        if !create_all(access, schema, &key, &mut written, new).await? {
+            return Ok::<_, Problem>(Outcome { outdated: true, ..Outcome::default() });
+        }
+        update_all(access, lease, schema, params, (&key, &mut written), known).await
+    });
+    stream::iter(workers).buffer_unordered(usize::from(GATES)).try_collect().await
+}
+
 /// Updates the issues with these numbers. A number that no issue has any more is a fault.
 async fn update_all(
     access: &Access,
     lease: &Lease,
     schema: &Schema,
     params: &ImportParams,
+    (key, written): (&WrittenKey, &mut WorkerRecords),
     known: Vec<Known>,
-) -> Result<(Outcome, Vec<RowFault>), Problem> {
-    let updates: Vec<_> = known.iter().map(|known| update(access, lease, schema, known)).collect();
-    let updates: Vec<Update> = stream::iter(updates).buffered(usize::from(GATES)).try_collect().await?;
-    let (mut outcome, mut faults) = (Outcome::default(), Vec::new());
-    for (update, Known { parsed, .. }) in updates.into_iter().zip(&known) {
-        match update {
+) -> Result<Outcome, Problem> {
+    let mut outcome = Outcome::default();
+    for known in known {
+        let parsed = &known.parsed;
+        match update(access, lease, schema, (key, &mut *written), &known).await? {
             Update::Written => outcome.updated += 1,
             Update::Unchanged => {}
-            Update::Outdated => outcome.outdated = true,
+            Update::Outdated => {
+                outcome.outdated = true;
+                break;
+            }
             Update::Gone => {
                 let fault = parsed.fault("no issue has its number any more");
                 let column = params.header(super::column::Target::Number);
-                faults.push(RowFault { line: parsed.number_line, column, ..fault });
+                outcome.faults.push(RowFault { line: parsed.number_line, column, ..fault });
             }
-            Update::TooLarge => faults.push(parsed.fault(TOO_LARGE)),
+            Update::TooLarge => outcome.faults.push(parsed.fault(TOO_LARGE)),
         }
     }
-    Ok((outcome, faults))
+    Ok(outcome)
 }
 
 enum Update {
@@ -199,12 +243,20 @@ enum Update {
     TooLarge,
 }
 
-async fn update(access: &Access, lease: &Lease, schema: &Schema, known: &Known) -> Result<Update, Problem> {
+/// Updates an issue in one transaction, which also stores the record.
+async fn update(
+    access: &Access,
+    lease: &Lease,
+    schema: &Schema,
+    (key, written): (&WrittenKey, &mut WorkerRecords),
+    known: &Known,
+) -> Result<Update, Problem> {
     let Some(id) = known.id else { return Ok(Update::Gone) };
-    let key = IssueKey { issue: id, project: schema.id }.key();
+    let issue_key = IssueKey { issue: id, project: schema.id }.key();
+    let after_update = written.with_updated(known.parsed.record);
     let mut backoff = Backoff::new();
     loop {
-        let Some(stored) = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key.clone()).await? else {
+        let Some(stored) = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(issue_key.clone()).await? else {
             return Ok(Update::Gone);
         };
         let issue: Issue = stored.read()?;
@@ -228,13 +280,18 @@ async fn update(access: &Access, lease: &Lease, schema: &Schema, known: &Known) 
             return Ok(Update::TooLarge);
         }
         let prepared = Write::of(schema, Some(LoadedIssue { id, issue, stored }), id, Some(after)).prepare(access)?;
-        match access.transact(&WRITE_ISSUE, &prepared.actions).await {
-            Ok(_) if prepared.settled => return Ok(Update::Written),
-            Ok(_) => {
-                settle(access, id).await?;
+        let (settled, mut actions) = (prepared.settled, prepared.actions);
+        let recorded = actions.len();
+        actions.push(after_update.store(access, key)?);
+        match access.transact(&WRITE_ISSUE, &actions).await {
+            Ok(rev) => {
+                *written = after_update.at(rev);
+                if !settled {
+                    settle(access, id).await?;
+                }
                 return Ok(Update::Written);
             }
-            Err(error) if error.failed(0).is_some() => return Ok(Update::Outdated),
+            Err(error) if error.failed(0).is_some() || error.failed(recorded).is_some() => return Ok(Update::Outdated),
             Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
             Err(error) => return Err(error.into()),
         }

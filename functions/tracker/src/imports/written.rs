@@ -1,6 +1,6 @@
-//! The records of a file that were written as issues. A batch is several transactions, and its checkpoint is one more. Each
-//! of them stores its records here, so that a run that repeats a batch creates only the missing issues. The issues
-//! themselves do not show it, since they may have been moved or deleted meanwhile.
+//! The records of a file that were written. A batch is several transactions, and its checkpoint is one more. Each of them
+//! stores its records here, so that a run that repeats a batch writes only the other records, and counts all of them. The
+//! issues themselves do not show it, since they may have been updated, moved or deleted meanwhile.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -27,13 +27,18 @@ pub struct Written(HashMap<GateNumber, WorkerRecords>);
 pub struct WorkerRecords {
     /// The revision of the item, if it exists.
     rev: Option<Rev>,
-    records: BTreeSet<u64>,
+    created: BTreeSet<u64>,
+    updated: BTreeSet<u64>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct WrittenItem {
-    records: BTreeSet<u64>,
+    #[serde(rename = "Records")]
+    created: BTreeSet<u64>,
+    /// An item of an earlier version does not have it.
+    #[serde(default)]
+    updated: BTreeSet<u64>,
     #[serde(rename = "expires")]
     expires: i64,
 }
@@ -49,20 +54,21 @@ impl Written {
         let mut written = Self::default();
         for stored in access.table(&IMPORT_ROWS, &TRACKER).query(pk).consistent().all().await? {
             let Some(WrittenKey { worker, .. }) = WrittenKey::parse(&stored.key) else { continue };
-            let WrittenItem { mut records, .. } = stored.read()?;
+            let WrittenItem { mut created, mut updated, .. } = stored.read()?;
             // Records before the checkpoint are never repeated.
-            records.retain(|record| *record >= params.offset.records);
-            written.0.insert(worker, WorkerRecords { rev: item::rev(&stored.item), records });
+            created.retain(|record| *record >= params.offset.records);
+            updated.retain(|record| *record >= params.offset.records);
+            written.0.insert(worker, WorkerRecords { rev: item::rev(&stored.item), created, updated });
         }
         Ok(written)
     }
 
-    /// Loads the records at the end of an import. It writes each worker's item, so no other run creates anything any more.
+    /// Loads the records at the end of an import. It writes each worker's item, so no other run writes anything any more.
     pub async fn close(access: &Access, job: JobId, params: &ImportParams) -> Result<Self, Error> {
         let mut backoff = Backoff::new();
         loop {
             let written = Self::load(access, job, params).await?;
-            let close = |worker| written.of(worker).keep(access, &WrittenKey { job, worker }, std::iter::empty());
+            let close = |worker| written.of(worker).store(access, &WrittenKey { job, worker });
             let actions = GateNumber::all().map(close).collect::<Result<Vec<_>, _>>()?;
             match access.transact(&IMPORT_ROWS, &actions).await {
                 Ok(_) => return Ok(written),
@@ -72,18 +78,29 @@ impl Written {
         }
     }
 
-    pub fn has(&self, record: u64) -> bool {
-        self.0.values().any(|of| of.records.contains(&record))
+    /// Whether the record has created an issue.
+    pub fn has_created(&self, record: u64) -> bool {
+        self.0.values().any(|of| of.created.contains(&record))
     }
 
-    /// The number of records.
-    pub fn count(&self) -> u64 {
-        self.0.values().map(|of| of.records.len() as u64).sum()
+    /// Whether the record has updated an issue.
+    pub fn has_updated(&self, record: u64) -> bool {
+        self.0.values().any(|of| of.updated.contains(&record))
     }
 
-    /// The number of the last record.
-    pub fn last(&self) -> Option<u64> {
-        self.0.values().filter_map(|of| of.records.last().copied()).max()
+    /// The number of issues that were created.
+    pub fn created(&self) -> u64 {
+        self.0.values().map(|of| of.created.len() as u64).sum()
+    }
+
+    /// The number of issues that were updated.
+    pub fn updated(&self) -> u64 {
+        self.0.values().map(|of| of.updated.len() as u64).sum()
+    }
+
+    /// The number of the last record that has created an issue.
+    pub fn last_created(&self) -> Option<u64> {
+        self.0.values().filter_map(|of| of.created.last().copied()).max()
     }
 
     pub fn of(&self, worker: GateNumber) -> WorkerRecords {
@@ -92,22 +109,30 @@ impl Written {
 }
 
 impl WorkerRecords {
-    /// The action that also stores these records, unless another run has written the item since.
-    pub fn keep(
-        &mut self,
-        access: &Access,
-        key: &WrittenKey,
-        records: impl Iterator<Item = u64>,
-    ) -> Result<Action, Error> {
-        self.records.extend(records);
+    /// These records, and others that create issues.
+    pub fn with_created(&self, records: impl Iterator<Item = u64>) -> Self {
+        let mut more = self.clone();
+        more.created.extend(records);
+        more
+    }
+
+    /// These records, and another one that updates an issue.
+    pub fn with_updated(&self, record: u64) -> Self {
+        let mut more = self.clone();
+        more.updated.insert(record);
+        more
+    }
+
+    /// The action that stores these records, unless another run has written the item since.
+    pub fn store(&self, access: &Access, key: &WrittenKey) -> Result<Action, Error> {
         let expires = access.engines().clock.seconds() + RETENTION_SECONDS;
-        let written = WrittenItem { records: self.records.clone(), expires };
+        let written = WrittenItem { created: self.created.clone(), updated: self.updated.clone(), expires };
         let Some(rev) = self.rev else { return Action::create(&TRACKER, key, &written) };
         Ok(Action::update(&TRACKER, key, Changes::between(&WrittenItem::default(), &written)?).if_rev(rev))
     }
 
-    /// Notes the revision of the last write.
-    pub fn kept(&mut self, rev: Rev) {
-        self.rev = Some(rev);
+    /// These records, after a transaction has stored them with this revision.
+    pub fn at(self, rev: Rev) -> Self {
+        Self { rev: Some(rev), ..self }
     }
 }

@@ -68,11 +68,12 @@ impl Worker<TrackerJobs> for BuildAttribute {
             return Step::new(actions, &checkpoint, Counts::new(live, done), Then::Continue);
         }
         let counts = Counts::new(live, live);
-        if !found && (clean || is_complete(access, project, id, live).await?) {
+        if !found && (clean || is_complete(access, project, id).await?) {
             actions.extend(ready(&schema, id));
             return Step::new(actions, &Checkpoint::default(), counts, Then::Succeed);
         }
-        // A pass that finds none is repeated when the index has caught up. Then the index also lists all rows.
+        // A pass that finds none is repeated when the index has caught up. Then the index also lists all rows. The
+        // number of rows that it lists proves nothing, since some may be those of issues that were deleted meanwhile.
         let then = if found { Then::Continue } else { Then::Wait(LAG) };
         Step::new(actions, &Checkpoint { after: None, found: false, clean: !found }, Counts::new(live, 0), then)
     }
@@ -92,22 +93,15 @@ async fn without_row<'a>(
     Ok(missing.map(|((row, _), (_, issue, stored))| (row, issue, stored)).collect())
 }
 
-/// Whether it is certain that every issue has a row of the attribute: in a small project by the table, otherwise as soon
-/// as the index lists as many rows as there are issues. It may never be while issues are created and deleted.
-async fn is_complete(access: &Access, project: ProjectId, id: AttributeId, live: u64) -> Result<bool, Problem> {
-    if let Some(mut every) = EveryIssue::of(access, &ATTRIBUTE_STEP, project).await? {
-        while let Some(issues) = every.page(access).await? {
-            if !without_row(access, id, &issues).await?.is_empty() {
-                return Ok(false);
-            }
-        }
-        if every.is_complete(access).await? {
-            return Ok(true);
+/// Whether every issue of a small project has a row of the attribute.
+async fn is_complete(access: &Access, project: ProjectId, id: AttributeId) -> Result<bool, Problem> {
+    let Some(mut every) = EveryIssue::of(access, &ATTRIBUTE_STEP, project).await? else { return Ok(false) };
+    while let Some(issues) = every.page(access).await? {
+        if !without_row(access, id, &issues).await?.is_empty() {
+            return Ok(false);
         }
     }
-    let with = pages::count(access, format!("value-{id}")).await?;
-    let without = pages::count(access, format!("blank-{id}")).await?;
-    Ok(with + without == live)
+    every.is_complete(access).await
 }
 
 /// The actions that make the attribute ready. The schema revision stays, since the rows of issues stay the same.

@@ -2,7 +2,6 @@
 
 use table::{Access, AccessPattern, EntityKey, Error, Position, Stored};
 
-use crate::access::ATTRIBUTE_STEP;
 use crate::items::Issue;
 use crate::keys::{IssueDueKey, IssueKey};
 use crate::names::{IssueId, ProjectId};
@@ -24,21 +23,6 @@ pub async fn entries(
 ) -> Result<(Vec<IssueId>, Option<Position>), Error> {
     let page = access.table(pattern, &TRACKER).query(partition).index(INDEX).after(after).page(limit).await?;
     Ok((page.items.iter().filter_map(|entry| issue_of(&entry.key.pk)).collect(), page.next))
-}
-
-/// Counts the entries of a partition of the index.
-pub async fn count(access: &Access, partition: String) -> Result<u64, Error> {
-    let mut after = None;
-    let mut counted = 0;
-    loop {
-        let query = access.table(&ATTRIBUTE_STEP, &TRACKER).query(partition.as_str()).index(INDEX).after(after);
-        let page = query.page(1000).await?;
-        counted += page.items.len() as u64;
-        after = page.next;
-        if after.is_none() {
-            return Ok(counted);
-        }
-    }
 }
 
 /// Loads issues of a project. Issues that do not exist are left out.

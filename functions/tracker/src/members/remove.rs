@@ -4,15 +4,16 @@ use table::{Action, Idpid};
 use web::{Context, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::{MemberPath, ONE, SAMPLE, admins, load, write};
-use crate::access::{MEMBER, MEMBERSHIP, REMOVE_MEMBER, TENANT};
+use crate::access::{MEMBER, MEMBERSHIP, OF_TENANT, REMOVE_MEMBER, TENANT};
 use crate::authorization::{SIGNED_IN, TenantAccess};
+use crate::keys::MemberKey;
 use crate::names::TenantId;
 use crate::schema::TRACKER;
 
 pub fn route() -> Route {
     Route::delete("removeMember", ONE, SIGNED_IN, remove)
         .summary("Remove a member, or leave a tenant; the last administrator cannot be removed")
-        .patterns(&[&MEMBERSHIP, &TENANT, &MEMBER, &REMOVE_MEMBER])
+        .patterns(&[&MEMBERSHIP, &TENANT, &MEMBER, &OF_TENANT, &REMOVE_MEMBER])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::LAST_ADMIN, problem::CONFLICT])
         .sample(Sample::new(SAMPLE))
 }
@@ -36,7 +37,8 @@ pub async fn remove_member(cx: &Context, tenant: TenantId, idpid: &Idpid, tag: &
         let (stored, member) = load(cx.access(), tenant, idpid).await?;
         tag.check(stored.rev)?;
         let delete = Action::delete(&TRACKER, stored.key.clone()).if_unchanged(&stored);
-        write(cx, &REMOVE_MEMBER, tenant, delete, -admins(member.role)).await?;
+        let key = MemberKey { tenant, user: idpid.clone() };
+        write(cx, &REMOVE_MEMBER, key, delete, -admins(member.role)).await?;
         Ok(())
     })
     .await

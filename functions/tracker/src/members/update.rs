@@ -6,9 +6,10 @@ use utoipa::ToSchema;
 use web::{Context, IfMatch, MergePatch, Path, Problem, Route, Sample, Tagged, problem};
 
 use super::{MemberPath, ONE, SAMPLE, admins, load, write};
-use crate::access::{MEMBER, MEMBERSHIP, TENANT, UPDATE_MEMBER};
+use crate::access::{MEMBER, MEMBERSHIP, OF_TENANT, TENANT, UPDATE_MEMBER};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::items::{Member, Role};
+use crate::keys::MemberKey;
 use crate::schema::TRACKER;
 use crate::views::MemberView;
 
@@ -27,7 +28,7 @@ pub struct MemberPatch {
 pub fn route() -> Route {
     Route::patch("updateMember", ONE, SIGNED_IN, update)
         .summary("Update a member's role or name; the last administrator cannot be demoted")
-        .patterns(&[&MEMBERSHIP, &TENANT, &MEMBER, &UPDATE_MEMBER])
+        .patterns(&[&MEMBERSHIP, &TENANT, &MEMBER, &OF_TENANT, &UPDATE_MEMBER])
         .problems(&[
             problem::FORBIDDEN,
             problem::NOT_FOUND,
@@ -63,7 +64,8 @@ async fn update(
         }
         let after = Member { audit: before.audit.updated(&cx)?, ..after };
         let update = Action::update(&TRACKER, stored.key.clone(), Changes::between(&before, &after)?);
-        let rev = write(&cx, &UPDATE_MEMBER, tenant, update.if_unchanged(&stored), more_admins).await?;
+        let key = MemberKey { tenant, user: idpid.clone() };
+        let rev = write(&cx, &UPDATE_MEMBER, key, update.if_unchanged(&stored), more_admins).await?;
         Ok(Tagged::new(&MemberView::new(idpid.clone(), &after), rev))
     })
     .await

@@ -10,7 +10,7 @@ use web::route::MAX_TIMEOUT;
 use web::{Context, IfMatch, Json, Path, Problem, Route, Sample, problem};
 
 use super::{PersonPath, SAMPLE, TENANTS, memberships};
-use crate::access::{MEMBER, MEMBERSHIPS, REMOVE_MEMBER};
+use crate::access::{MEMBER, MEMBERSHIPS, OF_TENANT, REMOVE_MEMBER, TENANT};
 use crate::authorization::PLATFORM_ADMINS;
 use crate::keys::MemberKey;
 use crate::members;
@@ -29,8 +29,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(20);
 pub struct RemovedPerson {
     /// The tenants from which the person was removed.
     pub removed: Vec<TenantId>,
-    /// The tenants in which the person is the only administrator, and stays. Make another member an administrator, and
-    /// send the request again.
+    /// The tenants in which the person stays, as the last administrator or the last one who can sign in. Make another
+    /// member an administrator, and send the request again.
     pub last_admin_of: Vec<TenantId>,
     /// Whether all memberships were processed. If not, send the request again.
     pub complete: bool,
@@ -38,8 +38,8 @@ pub struct RemovedPerson {
 
 pub fn route() -> Route {
     Route::delete("removePersonFromTenants", TENANTS, PLATFORM_ADMINS, remove)
-        .summary("Remove a person from all tenants, except where the person is the only administrator")
-        .patterns(&[&MEMBERSHIPS, &MEMBER, &REMOVE_MEMBER])
+        .summary("Remove a person from all tenants, except where the person is the last administrator")
+        .patterns(&[&MEMBERSHIPS, &TENANT, &MEMBER, &OF_TENANT, &REMOVE_MEMBER])
         .timeout(MAX_TIMEOUT)
         .problems(&[problem::NOT_FOUND, problem::CONFLICT])
         .sample(Sample::new(SAMPLE))

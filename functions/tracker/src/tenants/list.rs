@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 use utoipa::ToSchema;
-use web::{Context, Fault, Limit, Order, Page, Problem, Query, Route, Sample, problem};
+use web::search::Highlights;
+use web::{Context, Fault, Json, Limit, Order, Page, Problem, Query, Route, Sample, problem};
 
 use super::LIST;
 use super::search::search;
@@ -10,7 +11,7 @@ use crate::access::{BY_NAME, SEARCH};
 use crate::authorization::PLATFORM_ADMINS;
 use crate::by_name::{NameQuery, page};
 use crate::keys::DirectoryKey;
-use crate::views::TenantEntry;
+use crate::views::{TenantEntry, TenantPage};
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -40,18 +41,25 @@ pub fn route() -> Route {
         .sample(Sample::new(LIST))
 }
 
-async fn list(cx: Context, Query(query): Query<TenantsQuery>) -> Result<Page<TenantEntry>, Problem> {
+async fn list(cx: Context, Query(query): Query<TenantsQuery>) -> Result<Json<TenantPage>, Problem> {
     let TenantsQuery { limit, cursor, order, prefix, q } = query;
     if let Some(q) = q {
         let excluded = [("order", order.is_some()), ("prefix", prefix.is_some())];
         let sent = excluded.into_iter().filter(|(_, is_sent)| *is_sent);
         let faults: Vec<_> = sent.map(|(name, _)| Fault::parameter(name, "cannot be combined with `q`")).collect();
         return if faults.is_empty() {
-            search(&cx, &q, limit.0, cursor.as_deref()).await
+            search(&cx, &q, limit.0, cursor.as_deref()).await.map(Json)
         } else {
             Err(Problem::faults(faults))
         };
     }
     let query = NameQuery { limit, cursor, order: order.unwrap_or_default(), prefix };
-    page(&cx, DIRECTORY, &query, |DirectoryKey { tenant }, name| TenantEntry { id: tenant, name }).await
+    let entry = |DirectoryKey { tenant }: DirectoryKey, name| TenantEntry {
+        id: tenant,
+        name,
+        score: None,
+        highlights: Highlights::new(),
+    };
+    let Page { items, next_cursor } = page(&cx, DIRECTORY, &query, entry).await?;
+    Ok(Json(TenantPage { items, total: None, next_cursor }))
 }
