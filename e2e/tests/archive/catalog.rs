@@ -17,6 +17,7 @@ tests! { archive_catalog:
     collection_with_a_post_cannot_be_deleted,
     updated_collection_keeps_its_place_and_renamed_one_moves,
     deleted_id_is_not_given_out_again,
+    id_above_the_highest_is_refused_and_the_sequence_stays,
     stale_update_is_refused_with_if_match,
     creation_with_an_idempotency_key_is_carried_out_once,
     faults_of_a_collection_are_at_their_places,
@@ -200,6 +201,21 @@ async fn deleted_id_is_not_given_out_again() {
     assert!(first < second && second.len() == 10, "{first}, {second}");
     let sequence = archive.table().get("sequence", "sequence").await.unwrap();
     assert_eq!(sequence["value"].as_n().unwrap(), &second);
+}
+
+async fn id_above_the_highest_is_refused_and_the_sequence_stays() {
+    let archive = Archive::new().await;
+    archive.category("Births").await;
+    let table = archive.table();
+    let mut sequence = table.get("sequence", "sequence").await.unwrap();
+    sequence.insert("value".to_owned(), table::item::number(7_999_999_998_u64));
+    table.put(sequence).await;
+    assert_eq!(archive.category("Deaths").await, "7999999999");
+    let more = archive.editor.post("/archive/categories", json!({ "name": "Marriages" })).may_fail().await;
+    more.refused(500, "internal");
+    let sequence = table.get("sequence", "sequence").await.unwrap();
+    assert_eq!(sequence["value"].as_n().unwrap(), "7999999999");
+    assert_eq!(listed(&archive.visitor, "/archive/categories", "name").await, ["Births", "Deaths"]);
 }
 
 async fn stale_update_is_refused_with_if_match() {

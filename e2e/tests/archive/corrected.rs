@@ -12,6 +12,7 @@ use crate::tests;
 tests! { archive_corrected:
     #[long] correction_stands_in_a_post_that_was_unpublished_for_a_time,
     #[long] correction_conflicts_with_the_next_file_of_a_post_that_was_unpublished,
+    conflict_with_a_correction_is_reported_at_the_line_of_its_cell,
     #[long] correction_ends_with_the_text_of_the_file_although_its_header_is_spelled_otherwise,
     #[long] unpublishing_killed_at_each_write_keeps_the_correction,
     #[long] record_that_was_taken_down_stays_down_after_a_file_without_its_row,
@@ -70,6 +71,22 @@ async fn correction_conflicts_with_the_next_file_of_a_post_that_was_unpublished(
     assert_eq!(run["status"], "published", "{}", run.told());
     assert_eq!(given(&archive, &evan).await, "Ifan");
     archive.publishing_agrees().await;
+}
+
+async fn conflict_with_a_correction_is_reported_at_the_line_of_its_cell() {
+    let archive = Archive::new().await;
+    // The surname has two lines, so the cells after it begin on the second one of the row.
+    let csv = CENSUS.replacen("Pugh", "\"Pugh\nthe elder\"", 1);
+    let post = published(&archive, &csv).await;
+    let evan = format!("/archive/records/{}", ids(&archive.records().await, "permanentId")[0]);
+    archive.volunteer.patch(&evan, json!({ "values": { "Born": "1840" } })).await.is(200);
+    upload(&archive.volunteer, &post, &csv.replace("abt 1838", "abt 1839")).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    // An error is before the warnings, such as those of places.
+    let problem = &run["problems"][0];
+    let place = (&problem["line"], &problem["column"]["letter"], &problem["column"]["header"]);
+    assert_eq!(problem["code"], "correction-conflict", "{}", run.told());
+    assert_eq!(place, (&json!(3), &json!("F"), &json!("Born")), "{}", run.told());
 }
 
 async fn correction_ends_with_the_text_of_the_file_although_its_header_is_spelled_otherwise() {

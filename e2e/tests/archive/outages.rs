@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use reqwest::Method;
 use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
@@ -23,6 +24,7 @@ tests! { archive_outages:
     #[long] first_run_says_that_search_lags_until_search_catches_up,
     #[long] post_that_is_unpublished_does_not_say_that_search_lags,
     #[long] run_is_cancelled_if_its_post_is_deleted_while_search_lags,
+    cancelled_run_is_hidden_until_search_has_caught_up,
     #[long] run_is_complete_although_the_table_throttles,
 }
 
@@ -205,6 +207,9 @@ async fn run_is_cancelled_if_its_post_is_deleted_while_search_lags() {
     }
     archive.volunteer.delete(&post).await.is(202);
     proxy.move_to(engines::search().await);
+    // The deletion gives search a minute, since search has not held the records.
+    archive.work(None).await;
+    archive.cairn.clock.advance(Duration::from_secs(61));
     eventually("the post is deleted", async || {
         archive.work(None).await;
         archive.volunteer.get(&post).await.status == 404
@@ -215,6 +220,51 @@ async fn run_is_cancelled_if_its_post_is_deleted_while_search_lags() {
     let runs = items.values().filter(|item| item.get("kind").is_some_and(|kind| kind.as_s().unwrap() == "publish"));
     assert_eq!(runs.map(|run| attribute(run, "status")).collect::<Vec<_>>(), ["cancelled"]);
     assert_nothing_is_left(&archive, &post).await;
+}
+
+/// The mirror is behind: it indexes the records only after they were deleted, and learns of that later still.
+async fn cancelled_run_is_hidden_until_search_has_caught_up() {
+    let (archive, proxy) = behind_proxy().await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, CENSUS).await;
+    let sequence = archive.table().get("sequence", "sequence").await.unwrap();
+    let first = sequence["value"].as_n().unwrap().parse::<u64>().unwrap() + 1;
+    let id = post.rsplit('/').next().unwrap();
+    let document = format!("{first}#record_post#{id}");
+    proxy.hold(&document);
+    let begun = archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
+    let run = begun.header("location").to_owned();
+    archive.work(None).await;
+    proxy.holds().await;
+    let phase = async || archive.volunteer.get(&run).await.is(200).text("phase").to_owned();
+    assert_eq!(phase().await, "settling");
+    archive.volunteer.post(&format!("{post}/cancel"), json!({})).await.is(202);
+    for _ in 0..5 {
+        archive.cairn.clock.advance(Duration::from_secs(2));
+        archive.work(None).await;
+    }
+    // Search holds no record, since it has not held any yet.
+    assert!(archive.records().await.is_empty());
+    assert_eq!(phase().await, "undoing");
+    // The records come to search, and their deletions do not yet.
+    proxy.release();
+    proxy.hold(&document);
+    proxy.holds().await;
+    let alias = archive.cairn.engines().config.search_name("archive");
+    let query = json!({ "query": { "term": { "run": format!("{id}-1") } } });
+    eventually("search holds records of the run", async || {
+        archive.cairn.search_engine(Method::POST, &format!("/{alias}/_refresh"), &Value::Null).await;
+        let held = archive.cairn.search_engine(Method::POST, &format!("/{alias}/_search"), &query).await;
+        held["hits"]["total"]["value"] != 0
+    })
+    .await;
+    let found = archive.visitor.get("/archive/search?surname=pugh").await.is(200);
+    assert_eq!(found["total"]["value"], 0, "{}", found.told());
+    assert_eq!(phase().await, "undoing");
+    proxy.release();
+    archive.finish().await;
+    assert_eq!(ended(&archive, &run).await["status"], "cancelled");
+    archive.publishing_agrees().await;
 }
 
 async fn run_is_complete_although_the_table_throttles() {

@@ -32,7 +32,7 @@ tests! { archive_people:
 }
 
 /// Publishes a file with the columns of [`CENSUS`] in a collection. Returns the post's path.
-async fn publish_in(archive: &Archive, collection: &str, csv: &str) -> String {
+pub async fn publish_in(archive: &Archive, collection: &str, csv: &str) -> String {
     let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     let mapping = mapping();
     let mapping = mapping.as_array().unwrap().iter();

@@ -20,6 +20,7 @@ use crate::tests;
 tests! { every_kind:
     large_shape_round_trips_for_every_kind,
     external_id_is_set_and_removed_for_every_kind,
+    faulty_required_field_is_reported_with_all_other_faults,
     relationships_follow_every_kind_through_delete_and_restore,
     event_for_a_missing_file_is_ignored,
     upload_waits_for_the_event_of_a_file_that_came_as_its_link_ended,
@@ -98,6 +99,23 @@ async fn external_id_is_set_and_removed_for_every_kind() {
         admin.patch(one, json!({ "externalId": null })).await.is(200);
         admin.patch(other, json!({ "externalId": "A-1" })).await.is(200);
     }
+}
+
+async fn faulty_required_field_is_reported_with_all_other_faults() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let place = json!({ "displayName": " ", "location": [181, 1], "timezone": "Mars/Olympus" });
+    for (list, field) in [(FACILITIES, "facilityType"), (ACTIVITIES, "activityType")] {
+        let pointer = format!("/{field}");
+        let places = [pointer.as_str(), "/displayName", "/location/0", "/timezone"];
+        admin.post(list, place.clone()).await.faulty(&places);
+        let mut typed = place.clone();
+        typed[field] = json!("camp");
+        admin.post(list, typed).await.faulty(&places);
+    }
+    let product = json!({ "displayName": " ", "rangeStart": "2026-02-29", "timezone": "Mars/Olympus" });
+    let places = ["/displayName", "/rangeStart", "/rangeEnd", "/timezone"];
+    admin.post("/parks/products/bcparks_1/dayuse/1", product).await.faulty(&places);
 }
 
 async fn relationships_follow_every_kind_through_delete_and_restore() {

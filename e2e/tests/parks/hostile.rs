@@ -233,8 +233,8 @@ async fn malformed_numbers_are_refused() {
         let body = format!("{{\"displayName\":\"a\",\"location\":{location}}}");
         admin.call(Method::POST, ZONES).bytes("application/json", body)
     };
-    for location in ["[1e308,1]", "[1,1e-320]", "[1,2,1e30]"] {
-        at(location).await.faulty(&["/location"]);
+    for (index, location) in ["[1e308,1]", "[1,1e-320]", "[1,2,1e30]"].into_iter().enumerate() {
+        at(location).await.faulty(&[&format!("/location/{index}")]);
     }
     // No double holds it.
     at("[-1e400,0]").await.faulty(&[""]);

@@ -12,6 +12,8 @@ tests! { imports_layers:
     layer_with_another_crs_is_refused,
     repeated_external_id_is_a_fault_at_the_later_row,
     import_faults_name_the_external_id,
+    faulty_coordinates_of_a_csv_file_are_reported_at_their_columns,
+    faulty_altitude_of_a_feature_is_reported_at_its_coordinate,
     rows_with_unreadable_names_are_refused,
     csv_columns_set_every_field_of_their_kind,
     unknown_attributes_are_ignored_on_request,
@@ -103,6 +105,26 @@ async fn import_faults_name_the_external_id() {
     let rows = "externalId,displayName,type,longitude,latitude\nnull,Null Island,trail,0,0\n";
     let told = faults(&import(&admin, "csv", rows).await).await;
     assert_eq!(told["faults"][0]["externalId"], "null");
+}
+
+async fn faulty_coordinates_of_a_csv_file_are_reported_at_their_columns() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let rows = "externalId,displayName,type,longitude,latitude\na,A,trail,1,91\nb,B,trail,49.28,-123.12\n\
+        c,C,trail,181,1\nd,D,trail,181,91\ne,E,trail,0,0\n";
+    let told = faults(&import(&admin, "csv", rows).await).await;
+    let pointers: Vec<&str> =
+        told["faults"].as_array().unwrap().iter().map(|fault| fault["pointer"].as_str().unwrap()).collect();
+    assert_eq!(pointers, ["/latitude", "/latitude", "/longitude", "/longitude", "/latitude", "/longitude"]);
+}
+
+async fn faulty_altitude_of_a_feature_is_reported_at_its_coordinate() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let high = feature("high", "High", &json!({ "type": "Point", "coordinates": [1, 2, 1e9] }));
+    let told = faults(&import(&admin, "geojson", &collection(&[high])).await).await;
+    let pointers: Vec<&Value> = told["faults"].as_array().unwrap().iter().map(|fault| &fault["pointer"]).collect();
+    assert_eq!(pointers, ["/geometry/coordinates/2"], "{told}");
 }
 
 async fn rows_with_unreadable_names_are_refused() {

@@ -14,6 +14,7 @@ tests! { uploads:
     #[long] large_uploaded_boundary_round_trips,
     upload_that_differs_from_its_announcement_is_refused,
     upload_link_expires_after_15_minutes,
+    upload_whose_check_never_ends_has_failed,
     repeated_upload_event_changes_nothing,
     only_a_ready_upload_can_be_attached,
     equal_shapes_share_one_object,
@@ -201,6 +202,27 @@ async fn upload_link_expires_after_15_minutes() {
     assert_eq!(admin.get(late.header("location")).await.is(200)["status"], "expired");
     cairn.visitor().post(UPLOADS, json!({ "bytes": 100 })).await.refused(401, "not-signed-in");
     cairn.visitor().get(late.header("location")).await.refused(401, "not-signed-in");
+}
+
+async fn upload_whose_check_never_ends_has_failed() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let zone = zone(&admin, "Zone", [10.0, 10.0]).await;
+    let announced = admin.post(UPLOADS, json!({ "bytes": 100 })).await.is(201);
+    // The state in which three failed checks leave it.
+    let mut item = cairn.table().get(&format!("upload::{}", announced.text("uploadId")), "upload").await.unwrap();
+    item.insert("status".to_owned(), table::item::text("checking"));
+    cairn.table().put(item).await;
+    let read = async || admin.get(announced.header("location")).await.is(200);
+    cairn.clock.advance(Duration::from_secs(24 * 60));
+    assert_eq!(read().await["status"], "checking");
+    cairn.clock.advance(Duration::from_secs(2 * 60));
+    let failed = read().await;
+    assert_eq!((failed.text("status"), &failed["faultCount"]), ("failed", &json!(1)), "{}", failed.told());
+    assert!(failed["faults"][0]["detail"].as_str().unwrap().contains("another upload"), "{}", failed.told());
+    assert!(!failed.headers.contains_key("retry-after"), "{}", failed.told());
+    let attach = json!({ "uploadId": announced["uploadId"] });
+    admin.put(&format!("{zone}/geometry/boundary"), attach).await.refused(409, "upload-not-ready");
 }
 
 async fn repeated_upload_event_changes_nothing() {

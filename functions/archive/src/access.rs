@@ -82,7 +82,7 @@ pub const DELETE_USER: AccessPattern = AccessPattern::new("deleteUser", &[TABLE.
 /// A search.
 pub const SEARCH: AccessPattern = AccessPattern::new("search", &[Call::Search { alias: ALIAS }]);
 
-/// The present items of a search's hits, with the counts of collections.
+/// The present items of a search's hits.
 pub const SEARCH_HITS: AccessPattern = AccessPattern::new("searchHits", &[TABLE.batch_get()]);
 
 /// The present records of a search's hits, with their posts, collections and households.

@@ -1,23 +1,28 @@
 //! `GET /archive/search/catalog`
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use table::{EntityKey, Key};
+use table::{EntityKey, Key, Stored};
 use utoipa::ToSchema;
 use web::search::{Highlights, Piece, Total};
 use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
-use crate::access::{CALLER, SEARCH, SEARCH_HITS};
+use crate::access::{CALLER, HIDDEN_RUNS, SEARCH, SEARCH_HITS};
 use crate::categories::CategoryView;
 use crate::collections::CollectionView;
-use crate::item::{Category, Collection, CollectionUse};
-use crate::keys::{CollectionKey, CollectionUseKey};
+use crate::item::{Category, Collection};
+use crate::keys::CollectionKey;
 use crate::schema::ARCHIVE;
+use crate::search::RecordCounts;
 use crate::viewer::{READERS, Viewer};
-use crate::word_search::{Searched, TIMEOUT, WordQuery};
+use crate::word_search::{Searched, WordQuery};
 
 const PATH: &str = "/archive/search/catalog";
+
+/// Longer than the time limits of the three searches of a request together, so that a slow search is reported as slow.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The query string of a search for categories and collections.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -51,7 +56,7 @@ pub struct FoundCatalog {
     pub next_cursor: Option<String>,
 }
 
-/// A category, or a collection, for staff with its number of records. Records are not counted by category.
+/// A category or a collection, with the number of records in it that the caller can find.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +85,7 @@ impl CatalogEntity {
 pub fn route() -> Route {
     Route::get("searchCatalog", PATH, READERS, search)
         .summary("Search the categories and collections by their names and descriptions")
-        .patterns(&[&CALLER, &SEARCH, &SEARCH_HITS])
+        .patterns(&[&CALLER, &SEARCH, &SEARCH_HITS, &HIDDEN_RUNS])
         .timeout(TIMEOUT)
         .problems(&[problem::SEARCH_UNAVAILABLE])
         .sample(Sample::new("/archive/search/catalog?q=parish%20reg"))
@@ -91,35 +96,28 @@ async fn search(cx: Context, Query(query): Query<CatalogQuery>) -> Result<Json<F
     let CatalogQuery { q, entity, limit, cursor } = query;
     let entities = entity.map_or(SEARCHED.entities, CatalogEntity::entities);
     let found = Searched { entities, ..SEARCHED }.search(&cx, &WordQuery { q, limit, cursor }).await?;
-    let counts_of = |key: &Key| {
-        let CollectionKey { collection } = CollectionKey::parse(key)?;
-        Some(CollectionUseKey { collection }.key())
-    };
     let keys: Vec<Key> = found.keys();
-    let counts: Vec<Option<Key>> = keys.iter().map(counts_of).collect();
-    let all: Vec<Key> = keys.iter().cloned().chain(counts.iter().flatten().cloned()).collect();
-    let mut stored = cx.access().table(&SEARCH_HITS, &ARCHIVE).batch_get(&all).await?;
-    let mut uses = stored.split_off(keys.len()).into_iter();
+    let stored = cx.access().table(&SEARCH_HITS, &ARCHIVE).batch_get(&keys).await?;
+    let counts = RecordCounts::load(cx.access(), &viewer, &keys).await?;
     let marked = |name: &str, description: &str| found.highlights([("name", name), ("description", description)]);
-    let mut entries = Vec::with_capacity(stored.len());
-    for ((stored, counted), score) in stored.into_iter().zip(counts).zip(found.scores()) {
-        let counts = if counted.is_some() { uses.next().flatten() } else { None };
-        let Some(stored) = stored else {
-            entries.push(None);
-            continue;
-        };
-        entries.push(Some(if counted.is_some() {
-            let records = counts.map(|counts| counts.read::<CollectionUse>()).transpose()?.unwrap_or_default().records;
-            let record_count = Some(records).filter(|_| viewer.is_staff);
-            let view = CollectionView { record_count, ..stored.read::<Collection>()?.into() };
+    let entry = |(stored, score): (Option<Stored>, f64)| -> Result<Option<FoundEntry>, Problem> {
+        let Some(stored) = stored else { return Ok(None) };
+        let (category, collection, highlights) = if CollectionKey::parse(&stored.key).is_some() {
+            let collection: Collection = stored.read()?;
+            let record_count = Some(counts.of_collection(collection.id));
+            let view = CollectionView { record_count, ..collection.into() };
             let highlights = marked(&view.name, &view.description);
-            FoundEntry { category: None, collection: Some(view), score, highlights }
+            (None, Some(view), highlights)
         } else {
-            let view = CategoryView::from(stored.read::<Category>()?);
+            let category: Category = stored.read()?;
+            let record_count = Some(counts.of_category(category.id));
+            let view = CategoryView { record_count, ..category.into() };
             let highlights = marked(&view.name, &view.description);
-            FoundEntry { category: Some(view), collection: None, score, highlights }
-        }));
-    }
+            (Some(view), None, highlights)
+        };
+        Ok(Some(FoundEntry { category, collection, score, highlights }))
+    };
+    let entries = stored.into_iter().zip(found.scores()).map(entry).collect::<Result<Vec<_>, _>>()?;
     let total = found.total;
     let (items, next_cursor) = found.page(&cx, entries)?;
     Ok(Json(FoundCatalog { items, total, next_cursor }))

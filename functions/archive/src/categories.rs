@@ -45,6 +45,9 @@ pub struct CategoryView {
     /// The number of its collections; only where one category is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collections: Option<u64>,
+    /// The number of records in its collections that the caller can find; only in searches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_count: Option<u64>,
 }
 
 impl From<Category> for CategoryView {
@@ -56,6 +59,7 @@ impl From<Category> for CategoryView {
             created_at: category.created_at,
             updated_at: category.updated_at,
             collections: None,
+            record_count: None,
         }
     }
 }

@@ -62,8 +62,8 @@ pub struct CollectionView {
     /// Its categories with their names; only where one collection is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<NamedCategory>>,
-    /// The number of its published records, closed ones included; only for staff, where one collection is read, and in
-    /// searches.
+    /// Where one collection is read, the number of its published records, closed ones included, and only for staff. In
+    /// searches, the number of those that the caller can find.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_count: Option<u64>,
 }

@@ -15,6 +15,7 @@ mod page;
 mod people;
 mod places;
 pub mod query;
+mod record_counts;
 mod request;
 mod response;
 mod size;
@@ -38,6 +39,7 @@ use places::QueriedPlaces;
 use query::RecordQuery;
 use response::{FoundRecords, RecordFacets};
 
+pub use record_counts::RecordCounts;
 pub use request::{Page, Visibility, request};
 
 /// Longer than the time limits of the searches of a request together, so that a slow search is reported as slow.

@@ -1,9 +1,7 @@
 //! The sequence, which allocates the ids of all entities. An id is never allocated twice.
 
-use std::ops::RangeInclusive;
-
 use serde::Serialize;
-use table::{Action, Error};
+use table::{Action, Error, Key, Sequence};
 use web::{Context, Problem};
 
 use crate::access::NEXT_IDS;
@@ -18,26 +16,23 @@ struct NewSequence {
     value: u64,
 }
 
-/// Allocates the next id of an entity.
+/// Allocates the next id of an entity. The first request creates the sequence.
 pub async fn next_id<I>(cx: &Context, id: impl Fn(u64) -> Option<I>) -> Result<I, Problem> {
-    let number = *next_numbers(cx, 1).await?.start();
+    let mut number = next_number(cx).await;
+    if matches!(number, Err(Error::NotFound)) {
+        create(cx).await?;
+        number = next_number(cx).await;
+    }
+    let number = number.map_err(|error| match error {
+        Error::ConditionFailed(_) => Problem::internal(format!("the sequence is used up at {LAST_OF_SEQUENCE}")),
+        error => error.into(),
+    })?;
     id(number).ok_or_else(|| Problem::internal(format!("the sequence gave {number}, which is no id")))
 }
 
-/// Allocates the next numbers. The first request creates the sequence.
-async fn next_numbers(cx: &Context, count: u32) -> Result<RangeInclusive<u64>, Problem> {
-    let table = cx.access().table(&NEXT_IDS, &ARCHIVE);
-    let numbers = match table.next_numbers(table::Key::from(SequenceKey {}), count).await {
-        Err(Error::NotFound) => {
-            create(cx).await?;
-            table.next_numbers(table::Key::from(SequenceKey {}), count).await?
-        }
-        numbers => numbers?,
-    };
-    if *numbers.end() > LAST_OF_SEQUENCE {
-        return Err(Problem::internal(format!("the sequence is used up at {LAST_OF_SEQUENCE}")));
-    }
-    Ok(numbers)
+async fn next_number(cx: &Context) -> Result<u64, Error> {
+    let sequence = Sequence::from(Key::from(SequenceKey {})).up_to(LAST_OF_SEQUENCE);
+    Ok(*cx.access().table(&NEXT_IDS, &ARCHIVE).next_numbers(sequence, 1).await?.start())
 }
 
 async fn create(cx: &Context) -> Result<(), Problem> {

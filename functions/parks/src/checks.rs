@@ -13,7 +13,7 @@ const MAX_ALTITUDE: f64 = 100_000.0;
 pub fn faults(item: &Item) -> Vec<Fault> {
     let mut faults = Vec::new();
     match &item.location {
-        Some(location) => faults.extend(location_fault(location)),
+        Some(location) => faults.extend(location_faults(location)),
         None if item.needs_location() => {
             faults.push(Fault::pointer("/location", "is required: [longitude, latitude]"));
         }
@@ -49,13 +49,10 @@ pub fn faults(item: &Item) -> Vec<Fault> {
 
 /// The faults of those members of a body whose rules concern no other member.
 pub fn member_faults(location: Option<&[f64]>, timezone: Option<&str>, external_id: Option<&str>) -> Vec<Fault> {
-    let location = location.and_then(location_fault);
-    let (timezone, external_id) = (timezone.and_then(timezone_fault), external_id.and_then(external_id_fault));
-    [location, timezone, external_id].into_iter().flatten().collect()
-}
-
-fn location_fault(position: &[f64]) -> Option<Fault> {
-    check_location(position).err().map(|detail| Fault::pointer("/location", detail))
+    let mut faults = location.map(location_faults).unwrap_or_default();
+    faults.extend(timezone.and_then(timezone_fault));
+    faults.extend(external_id.and_then(external_id_fault));
+    faults
 }
 
 fn timezone_fault(timezone: &str) -> Option<Fault> {
@@ -68,28 +65,32 @@ fn external_id_fault(external_id: &str) -> Option<Fault> {
     is_too_long.then(|| Fault::pointer("/externalId", "must have at most 400 bytes once escaped for its key"))
 }
 
-/// Checks a position. `[0, 0]` is refused, because it usually means missing coordinates.
-fn check_location(position: &[f64]) -> Result<(), String> {
+/// The faults of a position. `[0, 0]` is refused, because it usually means missing coordinates.
+fn location_faults(position: &[f64]) -> Vec<Fault> {
+    let whole = |detail: &str| vec![Fault::pointer("/location", detail)];
     let (&[longitude, latitude] | &[longitude, latitude, _]) = position else {
-        return Err("must be [longitude, latitude] or [longitude, latitude, metres]".to_owned());
+        return whole("must be [longitude, latitude] or [longitude, latitude, metres]");
     };
     if (longitude, latitude) == (0.0, 0.0) {
-        return Err("[0, 0] usually means missing coordinates and is refused".to_owned());
+        return whole("[0, 0] usually means missing coordinates and is refused");
     }
-    if latitude.abs() > 90.0 && longitude.abs() <= 90.0 && latitude.abs() <= 180.0 {
-        return Err("the latitude exceeds 90; longitude comes first, so the coordinates may be swapped".to_owned());
-    }
-    if longitude.abs() > 180.0 || latitude.abs() > 90.0 {
-        return Err("must be a longitude of -180 to 180 and a latitude of -90 to 90".to_owned());
-    }
-    if position.get(2).is_some_and(|metres| metres.abs() > MAX_ALTITUDE) {
-        return Err("must have an altitude of at most 100000 metres either way".to_owned());
-    }
-    // DynamoDB cannot store numbers closer to 0.
-    if position.iter().any(|number| *number != 0.0 && number.abs() < 1e-100) {
-        return Err("must have 0 instead of a number this small".to_owned());
-    }
-    Ok(())
+    let may_be_swapped = longitude.abs() <= 90.0 && latitude.abs() <= 180.0;
+    let detail = |index: usize, size: f64| match index {
+        0 if size > 180.0 => Some("must be a longitude of -180 to 180"),
+        1 if size > 90.0 && may_be_swapped => {
+            Some("must be a latitude of -90 to 90; longitude comes first, so the coordinates may be swapped")
+        }
+        1 if size > 90.0 => Some("must be a latitude of -90 to 90"),
+        2 if size > MAX_ALTITUDE => Some("must be an altitude of at most 100000 metres either way"),
+        // DynamoDB cannot store numbers closer to 0.
+        _ if size > 0.0 && size < 1e-100 => Some("must be 0 instead of a number this small"),
+        _ => None,
+    };
+    let numbers = position.iter().enumerate();
+    let fault = |(index, number): (usize, &f64)| {
+        Some(Fault::pointer(format!("/location/{index}"), detail(index, number.abs())?))
+    };
+    numbers.filter_map(fault).collect()
 }
 
 #[cfg(test)]
@@ -115,6 +116,7 @@ mod tests {
         ] {
             assert_eq!(place(bad).len(), 1, "{bad:?}");
         }
+        assert_eq!(place(&[181.0, 91.0, 1e9]).len(), 3);
     }
 
     #[test]

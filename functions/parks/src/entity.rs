@@ -146,7 +146,7 @@ impl Entity for Facility {
 
     fn new_key(parent: &Parent, new: &NewFacility, number: Number) -> Option<ItemKey> {
         let Parent::Collection(CollectionKey { collection }) = parent.clone() else { return None };
-        Some(ItemKey::Facility(FacilityKey { collection, facility_type: new.facility_type, number }))
+        Some(ItemKey::Facility(FacilityKey { collection, facility_type: new.facility_type?, number }))
     }
 }
 
@@ -175,7 +175,7 @@ impl Entity for Activity {
 
     fn new_key(parent: &Parent, new: &NewActivity, number: Number) -> Option<ItemKey> {
         let Parent::Collection(CollectionKey { collection }) = parent.clone() else { return None };
-        Some(ItemKey::Activity(ActivityKey { collection, activity_type: new.activity_type, number }))
+        Some(ItemKey::Activity(ActivityKey { collection, activity_type: new.activity_type?, number }))
     }
 }
 

@@ -1,4 +1,5 @@
-//! The bodies that create and update items.
+//! The bodies that create and update items. A body without a required field still deserializes, so that the faults of
+//! its other fields are reported together with the missing one. A handler gets no such body.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -183,7 +184,9 @@ new_place! { facility_fields
     /// A new facility. It needs a location, a boundary or a path. Without a location it gets a point in or on its shape.
     NewFacility {
         /// Part of its key.
-        pub facility_type: FacilityType,
+        #[serde(default)]
+        #[schema(value_type = FacilityType, required = true)]
+        pub facility_type: Option<FacilityType>,
     }
 }
 
@@ -196,7 +199,9 @@ new_place! { activity_fields
     /// A new activity.
     NewActivity {
         /// Part of its key.
-        pub activity_type: ActivityType,
+        #[serde(default)]
+        #[schema(value_type = ActivityType, required = true)]
+        pub activity_type: Option<ActivityType>,
     }
 }
 
@@ -207,8 +212,12 @@ macro_rules! product_fields {
             $(#[$doc])*
             $name {
                 /// The first day of its dates. The last day is at most 1499 days later.
-                pub range_start: Day,
-                pub range_end: Day,
+                #[serde(default)]
+                #[schema(value_type = Day, required = true)]
+                pub range_start: Option<Day>,
+                #[serde(default)]
+                #[schema(value_type = Day, required = true)]
+                pub range_end: Option<Day>,
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 #[schema(minimum = 1, maximum = 365)]
                 pub min_stay_days: Option<u16>,

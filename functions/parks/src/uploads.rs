@@ -58,8 +58,10 @@ pub enum Status {
     Ready,
     /// The file is invalid; `faults` lists the reasons.
     Rejected,
-    /// No file arrived before the link expired.
+    /// No file arrived before the link expired. Computed when the upload is read, and never stored.
     Expired,
+    /// The file could not be checked; `faults` says what to do. Computed when the upload is read, and never stored.
+    Failed,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -80,7 +82,9 @@ pub async fn ready(cx: &Context, upload: &str, name: ShapeName) -> Result<(Store
     let stored = parks.get_consistent(UploadKey { upload }.key()).await?.ok_or_else(unknown)?;
     let upload: Upload = stored.read()?;
     let Some(sha256) = upload.geometry.filter(|_| upload.status == Status::Ready) else {
-        return Err(NOT_READY.because("Wait until the upload is `ready`. If it was `rejected`, create another upload."));
+        return Err(NOT_READY.because(
+            "Wait until the upload is `ready`. If it is `rejected`, `expired` or `failed`, create another upload.",
+        ));
     };
     let stored = parks.get_consistent(shapes::key(&sha256)?).await?.ok_or_else(|| {
         NOT_READY.because("The shape was unused for too long and has been removed. Create another upload.")

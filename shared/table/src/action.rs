@@ -48,21 +48,21 @@ impl Action {
 
     /// Creates a sequence whose first number is 1. Sequences are the only items without a revision.
     pub fn create_sequence(table: &'static Table, sequence: impl Into<Sequence>) -> Self {
-        let Sequence { key, attribute } = sequence.into();
+        let Sequence { key, attribute, .. } = sequence.into();
         Self::new(table, key, Write::CreateSequence(attribute))
     }
 
     /// Sets the last number that a sequence has allocated. Fails with [`Cause::Unmet`] if that is not above its present
     /// one.
     pub fn raise_sequence(table: &'static Table, sequence: impl Into<Sequence>, to: u64) -> Self {
-        let Sequence { key, attribute } = sequence.into();
+        let Sequence { key, attribute, .. } = sequence.into();
         Self::new(table, key, Write::RaiseSequence(attribute, to))
     }
 
     /// Sets the last number that a sequence has allocated, up or down. Numbers above it are allocated again, so the
     /// caller adds a condition on the present one.
     pub fn set_sequence(table: &'static Table, sequence: impl Into<Sequence>, to: u64) -> Self {
-        let Sequence { key, attribute } = sequence.into();
+        let Sequence { key, attribute, .. } = sequence.into();
         Self::new(table, key, Write::SetSequence(attribute, to))
     }
 

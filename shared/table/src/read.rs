@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use aws_sdk_dynamodb::operation::update_item::{UpdateItemError, UpdateItemOutput};
-use aws_sdk_dynamodb::types::{ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue};
+use aws_sdk_dynamodb::types::{
+    ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure,
+};
 
 use crate::access::{Access, AccessPattern, Call, TableAction};
 use crate::backoff::Backoff;
-use crate::error::Error;
+use crate::error::{Cause, Error, Failed};
 use crate::expression::Placeholders;
 use crate::item::{self, Item, Stored};
 use crate::key::Key;
@@ -70,7 +72,8 @@ impl<'a> TableAccess<'a> {
     }
 
     /// Allocates the next `count` numbers of a sequence. They are never allocated again, used or not. The call waits
-    /// for a concurrent transaction on the sequence.
+    /// for a concurrent transaction on the sequence. Fails with [`Cause::Unmet`] and allocates nothing if the sequence
+    /// does not have as many numbers left.
     pub async fn next_numbers(&self, sequence: impl Into<Sequence>, count: u32) -> Result<RangeInclusive<u64>, Error> {
         let (sequence, call) = (sequence.into(), self.permit(TableAction::UpdateItem)?);
         let mut backoff = Backoff::new();
@@ -99,6 +102,11 @@ impl<'a> TableAccess<'a> {
         let mut placeholders = Placeholders::default();
         let (value, pk) = (placeholders.name(sequence.attribute), placeholders.name(self.table.pk));
         let add = format!("ADD {value} {}", placeholders.value(item::number(count)));
+        let mut condition = format!("attribute_exists({pk})");
+        if let Some(max) = sequence.max {
+            let highest = placeholders.value(item::number(i128::from(max) - i128::from(count)));
+            condition.push_str(&format!(" AND {value} <= {highest}"));
+        }
         let (names, values) = placeholders.into_parts();
         let sent = self
             .dynamodb()
@@ -106,15 +114,19 @@ impl<'a> TableAccess<'a> {
             .table_name(self.name())
             .set_key(Some(item::key_item(self.table, &sequence.key)))
             .update_expression(add)
-            .condition_expression(format!("attribute_exists({pk})"))
+            .condition_expression(condition)
             .set_expression_attribute_names(names)
             .set_expression_attribute_values(values)
             .return_values(ReturnValue::UpdatedNew)
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
         sent.map_err(|error| match error.as_service_error() {
-            Some(UpdateItemError::ConditionalCheckFailedException(_)) => Error::NotFound,
+            Some(UpdateItemError::ConditionalCheckFailedException(failed)) => match failed.item.clone() {
+                Some(item) => Error::ConditionFailed(vec![Failed { index: 0, cause: Cause::Unmet, item: Some(item) }]),
+                None => Error::NotFound,
+            },
             Some(UpdateItemError::TransactionConflictException(_)) => Error::Conflict,
             _ => Error::of_dynamodb(error),
         })

@@ -7,12 +7,19 @@ use crate::Key;
 pub struct Sequence {
     pub(crate) key: Key,
     pub(crate) attribute: &'static str,
+    /// The highest number that it allocates, if it has one.
+    pub(crate) max: Option<u64>,
 }
 
 impl Sequence {
     /// Returns a sequence with its last number in this attribute.
     pub fn counting(key: impl Into<Key>, attribute: &'static str) -> Self {
-        Self { key: key.into(), attribute }
+        Self { key: key.into(), attribute, max: None }
+    }
+
+    /// Sets the highest number that [`next_numbers`](crate::TableAccess::next_numbers) allocates.
+    pub fn up_to(self, max: u64) -> Self {
+        Self { max: Some(max), ..self }
     }
 }
 

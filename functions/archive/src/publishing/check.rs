@@ -283,6 +283,7 @@ fn take(row: Row, header: &Header, at: &RunWork<'_>, chunk: &mut Chunk) {
     chunk.index.push(IndexRow {
         row: row.number,
         line: row.line,
+        later_lines: later_lines(row.line, &lines),
         digest,
         key: content.key,
         household: content.household.clone(),
@@ -301,6 +302,14 @@ fn take(row: Row, header: &Header, at: &RunWork<'_>, chunk: &mut Chunk) {
         household: content.household,
         relation: content.relation,
     });
+}
+
+/// Returns the columns whose cells begin on another line than the cell before them, with that line. The first cell is
+/// compared with the row.
+fn later_lines(row: u64, cells: &[u64]) -> Vec<(usize, u64)> {
+    let before = std::iter::once(row).chain(cells.iter().copied());
+    let lines = cells.iter().copied().zip(before).enumerate();
+    lines.filter(|(_, (line, before))| line != before).map(|(column, (line, _))| (column, line)).collect()
 }
 
 fn problem_of(fault: RowFault, line: u64, header: &Header, values: &[String]) -> FileProblem {

@@ -49,6 +49,10 @@ pub struct Retired {
     /// Absent for a run that has not taken ids.
     pub first_id: Option<RecordId>,
     pub rows: u32,
+    /// Whether search has held all records of the run. If search then holds none of them, it has received their
+    /// deletions. Checkpoints of earlier versions lack this.
+    #[serde(default)]
+    pub was_in_search: bool,
 }
 
 /// Why a run is undone.

@@ -38,6 +38,9 @@ pub struct ChunkRow {
 pub struct IndexRow {
     pub row: u32,
     pub line: u64,
+    /// The columns whose cells begin on a later line than the cell before them, with that line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later_lines: Vec<(usize, u64)>,
     /// The digest of its cells in hex.
     pub digest: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,6 +54,13 @@ pub struct IndexRow {
     /// The first day on which the public may see the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visible_from: Option<u32>,
+}
+
+impl IndexRow {
+    /// Returns the line on which the cell of a column begins.
+    pub fn line_of(&self, column: usize) -> u64 {
+        self.later_lines.iter().rfind(|(first, _)| *first <= column).map_or(self.line, |(_, line)| *line)
+    }
 }
 
 /// A place text that means no place, or with words left over.

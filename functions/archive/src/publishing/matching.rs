@@ -368,7 +368,8 @@ async fn correct(
                 crate::fold::first(&conflict.in_file, 100),
                 crate::fold::first(&conflict.corrected, 100)
             );
-            let mut problem = FileProblem::new(Code::CorrectionConflict, row.line, Some(column), text);
+            let line = row.line_of(conflict.column);
+            let mut problem = FileProblem::new(Code::CorrectionConflict, line, Some(column), text);
             if work.run.corrections != CorrectionsPolicy::Refuse {
                 problem.severity = Severity::Warning;
             }
@@ -501,6 +502,7 @@ mod tests {
         IndexRow {
             row: number,
             line: u64::from(number) + 1,
+            later_lines: Vec::new(),
             digest: String::new(),
             key: None,
             household: Some(household.to_owned()),

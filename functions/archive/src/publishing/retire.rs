@@ -33,6 +33,11 @@ const MAX_LOOKS: u32 = 60;
 /// Seconds between the later looks.
 const LONG_PAUSE: u64 = 900;
 
+/// Seconds before the first look at a run that search has not held completely. Search may receive the records only
+/// after they were deleted, and then shows them until it receives the deletions. A mirror that is further behind raises
+/// an alarm.
+const CATCH_UP_SECONDS: u64 = 60;
+
 /// Looks at search in about a day, after which a post says for good that search lags.
 const MAX_LOOKS_OF_LAG: u32 = MAX_LOOKS + 96;
 
@@ -46,7 +51,8 @@ pub enum Retiring {
     Done,
 }
 
-/// Deletes a part of a run: its households first, then its records, then it waits until search holds none of them.
+/// Deletes a part of a run: its households first, then its records. Then it waits until search has received the
+/// deletions and holds no record of the run.
 pub async fn retire(access: &Access, post: PostId, old: Retired, next: u32, looks: u32) -> Result<Retiring, Problem> {
     let Some(first) = old.first_id else { return Ok(Retiring::Done) };
     if next == 0 {
@@ -58,6 +64,9 @@ pub async fn retire(access: &Access, post: PostId, old: Retired, next: u32, look
         let keys: Vec<Key> = ids.map(|record| RecordKey { record, post }.key()).collect();
         access.table(&DELETE_RECORDS, &ARCHIVE).batch_delete(&keys).await?;
         return Ok(Retiring::More(to));
+    }
+    if looks == 0 && !old.was_in_search {
+        return Ok(Retiring::Wait(CATCH_UP_SECONDS));
     }
     match records_in_search(access, post, old.run).await {
         Some(0) => Ok(Retiring::Done),

@@ -1,5 +1,7 @@
 //! A step of a run, which each phase returns.
 
+use std::cmp::Reverse;
+
 use ::jobs::{Counts, Step, Then};
 use table::{Action, Changes};
 use web::Problem;
@@ -55,6 +57,7 @@ pub fn step_with(
         run.totals.errors = checkpoint.problems.count(Severity::Error);
         run.totals.warnings = checkpoint.problems.count(Severity::Warning);
         run.problems = checkpoint.problems.first().to_vec();
+        run.problems.sort_by_key(|problem| Reverse(problem.severity));
         change(&mut run);
         let key = PostRunKey { post: work.post, run: run.run };
         actions.push(Action::update(&ARCHIVE, key, Changes::between(work.run, &run)?));

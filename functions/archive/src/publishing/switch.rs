@@ -48,7 +48,8 @@ pub async fn step_switch(access: &Access, work: &RunWork<'_>, mut checkpoint: Ch
         let stored = archive.get_consistent(key).await?;
         let stored = stored.ok_or_else(|| Problem::internal("the last run of a post is not there"))?;
         let old: Run = stored.read()?;
-        checkpoint.last = Some(Retired { run: last, first_id: old.first_id, rows: old.totals.rows });
+        let was_in_search = !before.search_lag;
+        checkpoint.last = Some(Retired { run: last, first_id: old.first_id, rows: old.totals.rows, was_in_search });
         let withdrawn = Changes::new().set("status", item::text("withdrawn"));
         actions.push(Action::update(&ARCHIVE, stored.key, withdrawn));
         now_hidden.push((last, Some(Hidden::Going)));

@@ -17,7 +17,8 @@ use crate::runs::{Phase, RunStatus};
 use crate::schema::ARCHIVE;
 
 pub async fn step_undo(access: &Access, work: &RunWork<'_>, mut checkpoint: Checkpoint) -> Result<Step, Problem> {
-    let own = Retired { run: work.run.run, first_id: checkpoint.first_id, rows: checkpoint.totals.rows };
+    let (run, first_id, rows) = (work.run.run, checkpoint.first_id, checkpoint.totals.rows);
+    let own = Retired { run, first_id, rows, was_in_search: false };
     match retire(access, work.post, own, checkpoint.next, checkpoint.looks).await? {
         Retiring::More(next) => {
             checkpoint.next = next;

@@ -49,7 +49,8 @@ pub async fn begin(cx: &Context, stored: &Stored, status: PostStatus) -> Result<
         let found = access.table(&WITHDRAW, &ARCHIVE).get_consistent(key).await?;
         let found = found.ok_or_else(|| Problem::internal("the run of a published post is not there"))?;
         let old: Run = found.read()?;
-        checkpoint.run = Some(Retired { run, first_id: old.first_id, rows: old.totals.rows });
+        let was_in_search = !before.search_lag;
+        checkpoint.run = Some(Retired { run, first_id: old.first_id, rows: old.totals.rows, was_in_search });
         let records = i64::try_from(before.record_count).unwrap_or(i64::MAX);
         let counts = Changes::new().add("records", -records);
         actions.push(Action::update(&ARCHIVE, CollectionUseKey { collection: before.collection_id }, counts));

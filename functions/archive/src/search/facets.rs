@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::criteria::Criteria;
 
 /// The limits of values of a facet. A limit is above what an archive can have, so that counts are exact.
-const MAX_COLLECTIONS: u32 = 10_000;
+pub const MAX_COLLECTIONS: u32 = 10_000;
 const MAX_DECADES: u32 = 1_000;
 const MAX_PLACES: u32 = 10_000;
 

@@ -78,7 +78,7 @@ pub fn request(criteria: &Criteria, visibility: &Visibility, page: Page<'_>) -> 
 
 impl Visibility {
     /// Returns the queries for records that the caller must not find.
-    fn hidden(&self) -> Vec<Value> {
+    pub fn hidden(&self) -> Vec<Value> {
         let runs = (!self.hidden_runs.is_empty()).then(|| json!({ "terms": { "run": self.hidden_runs } }));
         let closed = self.open_on.map(|day| closed("visibleFrom", day));
         let deleted = json!({ "term": { "deleted": true } });

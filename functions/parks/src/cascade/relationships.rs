@@ -1,4 +1,4 @@
-//! The relationships of an item, all or in pages, and all that were detached when it was deleted.
+//! The relationships of an item, all or in pages, and those that were detached when it was deleted.
 
 use futures::try_join;
 use serde::{Deserialize, Serialize};
@@ -126,11 +126,13 @@ impl<'a> RelationshipPages<'a> {
     }
 }
 
-/// Loads the relationships that were detached when an item was deleted. The counter is loaded first: a request that
-/// detaches another one later changes it, so a transaction that asserts the counter fails.
-pub async fn detached(access: &Access, item: &ItemRef) -> Result<Relationships, Error> {
+/// Loads the relationships that were detached when an item was deleted, or `max` of them if there are more. The counter
+/// is loaded first: a request that detaches another one later changes it, so a transaction that asserts the counter
+/// fails.
+pub async fn detached_up_to(access: &Access, item: &ItemRef, max: usize) -> Result<Relationships, Error> {
     let counter = counters::load(access, &access::DETACHED, counters::of_relationships(item)).await?;
     let parks = access.table(&access::DETACHED, &PARKS);
-    let detached = parks.query(format!("detached::{item}")).consistent().all().await?;
+    let limit = u32::try_from(max).unwrap_or(u32::MAX);
+    let detached = parks.query(format!("detached::{item}")).consistent().page(limit).await?.items;
     Ok(Relationships { counter, listed: detached.iter().map(Relationship::read).collect::<Result<_, _>>()? })
 }

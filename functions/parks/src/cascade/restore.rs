@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use super::counters::{self, Counter};
 use super::delete::load_all;
-use super::relationships::{Relationships, detached};
+use super::relationships::{Relationships, detached_up_to};
 use super::{CONCURRENCY, MAX_ACTIONS, TransactionBuilder};
 use crate::audit::Audit;
 use crate::item::Item;
@@ -59,9 +59,8 @@ pub async fn restore_with_children(
     let with_relationships = |(reference, item): (ItemRef, Item)| {
         let restored = &restored;
         async move {
-            let mut detached = detached(access, &reference).await?;
             // More are too many in any case.
-            detached.listed.truncate(MAX_ACTIONS);
+            let detached = detached_up_to(access, &reference, MAX_ACTIONS).await?;
             let detached = load_others(access, &reference, detached, restored).await?;
             Ok::<_, Error>((reference, item, detached))
         }

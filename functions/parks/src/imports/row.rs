@@ -115,9 +115,10 @@ impl RowParser {
             attribute => pointer_step(attribute),
         };
         let pointer = match self.format {
-            Format::Geojson if field == "location" => "/geometry".to_owned(),
+            Format::Geojson if field == "location" && below.is_empty() => "/geometry".to_owned(),
+            Format::Geojson if field == "location" => format!("/geometry/coordinates{below}"),
             Format::Geojson => format!("/properties{}{below}", place(field)),
-            Format::Csv if field == "location" => place("longitude"),
+            Format::Csv if field == "location" => place(if below == "/1" { "latitude" } else { "longitude" }),
             Format::Csv if self.layer.type_field() == Some(field) => place("type"),
             Format::Csv => format!("{}{below}", place(field)),
         };

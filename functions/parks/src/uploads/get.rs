@@ -15,6 +15,10 @@ use crate::view::{ADMINISTRATORS, View};
 /// How long after the end of its link the event of a file may come, in seconds.
 const EVENT_SECONDS: i64 = 30;
 
+/// How long after the end of its link a file is checked, in seconds. Three attempts of a minute and the pauses between
+/// them take less.
+const CHECK_SECONDS: i64 = 600;
+
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadPath {
@@ -57,16 +61,26 @@ async fn get(cx: Context, Path(path): Path<UploadPath>) -> Result<Answer, Proble
     let key = UploadKey { upload: path.upload_id }.key();
     let stored = cx.access().table(&ITEM, &PARKS).get_consistent(key).await?.ok_or_else(Problem::not_found)?;
     let upload: Upload = stored.read()?;
-    let is_awaiting = upload.status == Status::Awaiting;
-    let is_late = is_awaiting && upload.link_until + EVENT_SECONDS < cx.engines().clock.seconds();
-    let status = if is_late { Status::Expired } else { upload.status };
+    let since_link = cx.engines().clock.seconds() - upload.link_until;
+    let status = match upload.status {
+        Status::Awaiting if since_link > EVENT_SECONDS => Status::Expired,
+        Status::Checking if since_link > CHECK_SECONDS => Status::Failed,
+        status => status,
+    };
+    let (mut faults, mut fault_count) = (upload.faults, upload.fault_count);
+    if status == Status::Failed {
+        let detail = "could not be checked because the server failed. Create another upload, and tell the operator if \
+                      that fails, too";
+        faults = vec![UploadFault { pointer: String::new(), detail: detail.to_owned() }];
+        fault_count = Some(1);
+    }
     let view = UploadView {
         upload_id: path.upload_id.to_string(),
         status,
         bytes: upload.bytes,
         created_at: upload.created_at,
-        faults: upload.faults,
-        fault_count: upload.fault_count,
+        faults,
+        fault_count,
         repairs: upload.repairs,
         sha256: upload.geometry,
     };

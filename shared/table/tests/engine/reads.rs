@@ -112,6 +112,20 @@ async fn existing_sequence_allocates_each_number_once() {
 }
 
 #[tokio::test]
+async fn sequence_allocates_no_number_above_its_highest() {
+    let access = open().await;
+    let sequence = Sequence::from(SequenceKey { room: Escaped::new("east").unwrap() }.key()).up_to(5);
+    let next = async |count| access.table(&ALL, &SHOP).next_numbers(sequence.clone(), count).await;
+    assert!(matches!(next(1).await, Err(Error::NotFound)));
+    access.write(&ALL, Action::create_sequence(&SHOP, sequence.clone())).await.unwrap();
+    assert_eq!(next(4).await.unwrap(), 1..=4);
+    let refused = next(2).await.unwrap_err();
+    assert_eq!(refused.failed(0).map(|failed| failed.cause), Some(Cause::Unmet));
+    assert_eq!(next(1).await.unwrap(), 5..=5);
+    assert!(matches!(next(1).await, Err(Error::ConditionFailed(_))));
+}
+
+#[tokio::test]
 async fn sequence_is_raised_only_above_its_last_number() {
     let access = open().await;
     let sequence = Sequence::counting(SequenceKey { room: Escaped::new("east").unwrap() }, "last");

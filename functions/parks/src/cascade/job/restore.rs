@@ -10,7 +10,7 @@ use table::{Access, Key};
 use web::Problem;
 
 use super::super::delete::load_all;
-use super::super::relationships::{Relationships, detached};
+use super::super::relationships::{Relationships, detached_up_to};
 use super::super::restore::{load_others, restore_relationships, restored};
 use super::super::{CONCURRENCY, TransactionBuilder, counters};
 use super::{Checkpoint, LAG, PAGE, add_cascaded, load, max_actions};
@@ -75,8 +75,8 @@ async fn finish(access: &Access, lease: &Lease, mut checkpoint: Checkpoint, key:
         // If it was deleted again, its own restoration attaches the rest.
         && !item.deleted()
     {
-        let mut detached = detached(access, &reference).await?;
         let limit = (max_actions(access) - 2) / ACTIONS_PER_RELATIONSHIP;
+        let mut detached = detached_up_to(access, &reference, limit + 1).await?;
         more = detached.listed.len() > limit;
         detached.listed.truncate(limit);
         let restored = BTreeMap::new();
@@ -134,7 +134,9 @@ async fn pick(
     let (mut picked, mut cost) = (Vec::new(), 1);
     let with_relationships = |loaded: LoadedItem| async move {
         let Some(reference) = loaded.item.reference() else { return Ok(None) };
-        let detached = detached(access, &reference).await?;
+        // One more than a transaction can restore says that they are too many.
+        let max = max_actions(access) / ACTIONS_PER_RELATIONSHIP + 1;
+        let detached = detached_up_to(access, &reference, max).await?;
         Ok::<_, Problem>(Some((loaded, reference, detached)))
     };
     let mut of_each = pin!(stream::iter(ready).map(with_relationships).buffered(CONCURRENCY));
