@@ -264,6 +264,50 @@ try {
   }
   step('a message that is deleted at once is shown as deleted')
 
+  // The person who joins another group chat loads the open one again, while a message there is edited.
+  const ask = async (method, path, token, data) => {
+    const authorization = `Bearer ${token}`
+    const options = { method, headers: { authorization, 'idempotency-key': crypto.randomUUID() }, data }
+    const answer = await context.request.fetch(`${platform}${path}`, options)
+    const text = await answer.text()
+    assert.ok(answer.ok(), `${method} ${path} is answered with ${answer.status()}: ${text}`)
+    return text === '' ? null : JSON.parse(text)
+  }
+  const community = await ask('POST', '/chat/communities', tokens[1], { name: 'Harbour', topic: 'Ships' })
+  await ask('PUT', `/chat/communities/${community.id}/members/me`, tokens[0])
+  const groups = `/chat/communities/${community.id}/groupchats`
+  const crew = await ask('POST', groups, tokens[1], { name: 'Crew' })
+  const guests = await ask('POST', groups, tokens[1], { name: 'Guests' })
+  const join = (group) => ask('PUT', `/chat/groupchats/${group.id}/members/me`, tokens[0])
+  await join(crew)
+  const opened = ann.page.getByRole('navigation', { name: 'Conversations' }).getByRole('button', { name: 'Crew' })
+  await opened.waitFor({ timeout: 20_000 })
+  await opened.focus()
+  await ann.page.keyboard.press('Enter')
+  await ann.page.locator('#content-field:focus').waitFor()
+  const annsLog = ann.page.getByRole('log')
+  // The first one may be shown by a load. Once the other one is shown, the feed of the group chat is live.
+  let draft
+  for (const content of ['We sail soon.', 'We sail at six.']) {
+    draft = await ask('POST', `/chat/groupchats/${crew.id}/messages`, tokens[1], { content })
+    await annsLog.getByText(content).waitFor({ timeout: 20_000 })
+  }
+  const loads = new RegExp(`/groupchats/${crew.id}/messages\\?`)
+  const editMeanwhile = async (route) => {
+    const response = await route.fetch()
+    const page = await response.json()
+    await ask('PATCH', `/chat/groupchats/${crew.id}/messages/${draft.id}`, tokens[1], { content: 'We sail at ten.' })
+    await annsLog.getByText('We sail at ten.').waitFor({ timeout: 20_000 })
+    // The button for older messages shows that the page was used.
+    await route.fulfill({ response, json: { ...page, nextCursor: 'older' } })
+  }
+  await ann.page.route(loads, editMeanwhile, { times: 1 })
+  await join(guests)
+  await ann.page.getByRole('button', { name: 'Load older messages' }).waitFor({ timeout: 20_000 })
+  const kept = await ann.page.locator('#messages .text').allTextContents()
+  assert.deepEqual(kept, ['We sail soon.', 'We sail at ten.'])
+  step('a message that is edited while messages are loaded again stays as edited')
+
   await bob.page.getByRole('button', { name: 'Sign out' }).focus()
   await bob.page.keyboard.press('Enter')
   await bob.page.getByRole('textbox', { name: 'Token' }).waitFor()

@@ -143,6 +143,7 @@ impl Scene {
 async fn deleted_user_leaves_no_personal_data() {
     let scene = Scene::in_chat(Chat::with(Setup { without: vec![RUN_JOBS], ..Chat::setup() }).await).await;
     let Scene { chat, eve, place, private } = &scene;
+    let username = eve.user.get("/chat/me").await.is(200).text("username").to_owned();
     export(eve).await;
     let mut socket = open(eve).await;
     // A picture is on its way.
@@ -153,8 +154,11 @@ async fn deleted_user_leaves_no_personal_data() {
     socket.ended().await;
     succeeded(chat, &eve.user, accepted.header("location"), &[RUN_JOB, RUN_JOBS]).await;
     scene.nothing_is_left().await;
-    let seen = chat.bob.user.get(&format!("/chat/users/{}", eve.id)).await.is(200);
-    assert_eq!(seen.body, json!({ "id": eve.id, "deleted": true }));
+    // The username stays taken. It leads to what the id leads to.
+    for path in [format!("/chat/users/{}", eve.id), format!("/chat/usernames/{username}")] {
+        let seen = chat.bob.user.get(&path).await.is(200);
+        assert_eq!(seen.body, json!({ "id": eve.id, "deleted": true }), "{path}");
+    }
     // The messages stay under the id.
     let page = chat.bob.user.get(&format!("{private}/messages")).await.is(200);
     assert!(page["items"].to_string().contains("from eve"), "{}", page.told());

@@ -2,17 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-use chat::schema::USERS;
+use chat::schema::{LIVE, USERS};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::conversation::private_chat;
 use super::follower::{ask, follow, frame_of, frames_until_pong, group_chat_of, open};
 use super::stage::{Chat, Member};
+use crate::harness::table::Item;
 use crate::harness::{Setup, Socket};
 use crate::tests;
 
 tests! { chat_presence:
     presence_is_told_at_the_subscription_and_at_each_change,
+    last_seen_is_the_end_of_the_last_connection_however_late_it_is_handled,
     last_connection_that_ends_leaves_the_entity_tag_of_its_user,
     user_is_online_until_the_last_connection_ends,
     #[long] silent_socket_is_offline_within_eleven_minutes,
@@ -44,6 +47,38 @@ async fn presence_is_told_at_the_subscription_and_at_each_change() {
     let items = chat.cairn.table_of(&USERS).items().await;
     let item = items.into_iter().find(|item| item["pk"].as_s() == Ok(&seen)).unwrap();
     assert!(item.contains_key("LastSeenAt"), "{item:?}");
+}
+
+async fn last_seen_is_the_end_of_the_last_connection_however_late_it_is_handled() {
+    let chat = Chat::without_stream_readers().await;
+    let live = chat.cairn.table_of(&LIVE);
+    let _socket = open(&chat.bob).await;
+    let user = format!("USER#{}", chat.bob.id);
+    let is_connection =
+        |item: &Item| item["pk"].as_s() == Ok(&user) && item["sk"].as_s().is_ok_and(|sk| sk.starts_with("CONN#"));
+    let row = live.items().await.into_iter().find(is_connection).unwrap();
+    live.delete_item(&row).await;
+    let mut removal = live.remove_record(&row, 0);
+    let opened_at = Timestamp::from_millisecond(row["ConnectedAt"].as_n().unwrap().parse().unwrap()).unwrap();
+    // DynamoDB deletes the row of an expired connection up to days later.
+    let expires = Timestamp::from_second(row["expires"].as_n().unwrap().parse().unwrap()).unwrap();
+    let an_hour_later = Timestamp::from_second(opened_at.as_second() + 3600).unwrap();
+    let two_days_later = Timestamp::from_second(opened_at.as_second() + 2 * 86_400).unwrap();
+    let key = format!("LASTSEEN#{}", chat.bob.id);
+    for (removed_at, seen_at) in [(an_hour_later, an_hour_later), (two_days_later, expires)] {
+        removal["dynamodb"]["ApproximateCreationDateTime"] = json!(removed_at.as_second());
+        chat.cairn.event("chat", "live", &json!({ "Records": [removal] })).await.unwrap();
+        let item = chat.cairn.table_of(&USERS).get(&key, "").await.unwrap();
+        assert_eq!(item["LastSeenAt"].as_s().unwrap(), &format!("{seen_at:.3}"));
+    }
+    // Another connection expired earlier, and its row is deleted later still.
+    let mut older = row;
+    older.insert("expires".to_owned(), table::item::number(an_hour_later.as_second()));
+    let mut removal = live.remove_record(&older, 1);
+    removal["dynamodb"]["ApproximateCreationDateTime"] = json!(two_days_later.as_second() + 3600);
+    chat.cairn.event("chat", "live", &json!({ "Records": [removal] })).await.unwrap();
+    let item = chat.cairn.table_of(&USERS).get(&key, "").await.unwrap();
+    assert_eq!(item["LastSeenAt"].as_s().unwrap(), &format!("{expires:.3}"));
 }
 
 async fn last_connection_that_ends_leaves_the_entity_tag_of_its_user() {

@@ -316,11 +316,14 @@ async function reload() {
   const page = await messagesOf(present.key)
   keepNames(page)
   if (open !== present) return
-  // What has arrived meanwhile stays.
-  const arrived = [...present.messages.values()].filter((message) => !before.has(message.id))
+  const loaded = new Map(page.items.map((message) => [message.id, message]))
+  // What has arrived or changed meanwhile stays.
+  const isLater = (message) =>
+    loaded.has(message.id) ? !isNewer(loaded.get(message.id), message) : !before.has(message.id)
+  const later = [...present.messages.values()].filter(isLater)
   present.messages = new Map()
   present.older = page.nextCursor ?? null
-  await showLoaded([...page.items, ...arrived])
+  await showLoaded([...page.items, ...later])
 }
 
 /** Loads what the open conversation has since the newest message that is shown, page by page. */

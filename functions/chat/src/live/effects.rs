@@ -13,7 +13,9 @@ use web::Record;
 
 use super::event::Event;
 use super::feed::Feed;
-use crate::names::{ChatId, GroupChatId, MessageId, NotificationId, PictureId, PrivateChatId, SessionId, UserId};
+use crate::names::{
+    ChatId, GroupChatId, MessageId, Millisecond, NotificationId, PictureId, PrivateChatId, SessionId, UserId,
+};
 use crate::notifications::write::{MentionChange, NewNotification};
 use crate::schema::{CHAT_REQUESTS, COMMUNITIES, GROUP_CHATS, LIVE, NOTIFICATIONS, PRIVATE_CHATS, USERS};
 use crate::users::SessionsFrom;
@@ -57,7 +59,8 @@ pub enum Effect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectionChange {
     Opened(String),
-    Ended,
+    /// It ended at this time.
+    Ended(Millisecond),
 }
 
 /// Returns the effects of a change. A change of `rev` alone has none.

@@ -5,6 +5,8 @@ use web::Record;
 
 use super::{ConnectionChange, Effect};
 use crate::keys::{SessionKey, UserConnectionKey, UserKey};
+use crate::live::connections::StoredConnection;
+use crate::names::Millisecond;
 use crate::pictures::dropped;
 use crate::schema::USERS;
 use crate::users::User;
@@ -32,12 +34,19 @@ pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {
         return Ok(if ended { vec![close] } else { Vec::new() });
     }
     if let Some(UserConnectionKey { user, connection }) = UserConnectionKey::parse(&record.key) {
-        let change = match (&record.old, &record.new) {
+        let change = match (record.read_old::<StoredConnection>()?, &record.new) {
             (None, Some(_)) => ConnectionChange::Opened(connection.text().to_owned()),
-            (Some(_), None) => ConnectionChange::Ended,
+            (Some(old), None) => ConnectionChange::Ended(ended_at(&old, record)),
             _ => return Ok(Vec::new()),
         };
         return Ok(vec![Effect::Connections { user, change }]);
     }
     Ok(Vec::new())
+}
+
+/// Returns when a connection ended. DynamoDB deletes the row of an expired one up to days later.
+fn ended_at(connection: &StoredConnection, removal: &Record) -> Millisecond {
+    let removed_at = Millisecond::from(removal.time());
+    let expired_at = Millisecond::at(connection.expires.saturating_mul(1000));
+    expired_at.map_or(removed_at, |expired_at| expired_at.min(removed_at))
 }

@@ -11,6 +11,7 @@ use super::*;
 use crate::communities::{Community, CommunityMember};
 use crate::group_chats::{ChatMember, GroupChat};
 use crate::keys::*;
+use crate::live::connections::StoredConnection;
 use crate::live::event::{ChatDetails, EventMessage, MembershipState};
 use crate::messages::{LastReaction, Message, MessageView};
 use crate::names::{CommunityId, RequestId};
@@ -442,9 +443,12 @@ fn connection_changes_the_presence_of_its_user() {
     let ids = ids();
     let connection = table::Escaped::new("c=").unwrap();
     let key = || UserConnectionKey { user: ids.bob, connection: connection.clone() };
-    let item = || Some(BTreeMap::from([("ConnectedAt", 1)]));
+    let expires = |expires| Some(StoredConnection { user_id: ids.bob, session_id: None, connected_at: 1, expires });
+    let (early, late) = (1_767_225_500, 1_767_225_700);
     let changed = |change| [Effect::Connections { user: ids.bob, change }];
-    assert_eq!(of(&LIVE, key(), None, item()), changed(ConnectionChange::Opened("c=".to_owned())));
-    assert_eq!(of(&LIVE, key(), item(), None), changed(ConnectionChange::Ended));
-    assert_eq!(of(&LIVE, ConnectionKey { connection: connection.clone() }, None, item()), []);
+    let ended = |millis| changed(ConnectionChange::Ended(Millisecond::at(millis).unwrap()));
+    assert_eq!(of(&LIVE, key(), None, expires(late)), changed(ConnectionChange::Opened("c=".to_owned())));
+    assert_eq!(of(&LIVE, key(), expires(late), None), ended(1_767_225_599_999));
+    assert_eq!(of(&LIVE, key(), expires(early), None), ended(early * 1000));
+    assert_eq!(of(&LIVE, ConnectionKey { connection: connection.clone() }, None, expires(late)), []);
 }
