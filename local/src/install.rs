@@ -1,16 +1,20 @@
 //! Installation of engines that are not Rust crates, at their first use, with the tools of their own registries.
 //!
 //! All state folders of a user share one cache. The name of a folder in it contains a digest of its sources. The folder
-//! appears by a rename, complete or not at all, so several processes may install at once.
+//! appears by a rename, complete or not at all, so several processes may install at once. Its file `used` has the time
+//! of its last use, and is locked while a process uses the folder.
 
 mod jar;
 pub mod java;
 pub mod maven;
 pub mod pip;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::PoisonError;
+use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
@@ -98,6 +102,15 @@ const TRAINING: &str = "training.";
 /// The age from which files of an installation or a training run are those of a process that was killed.
 const ABANDONED: Duration = Duration::from_hours(24);
 
+/// The file in the folder of an installation whose time of modification is that of the last use.
+const USED: &str = "used";
+
+/// The time after its last use from which an installation of another version is deleted, unless a process uses it.
+const UNUSED: Duration = Duration::from_hours(30 * 24);
+
+/// The files [`USED`] of the installations that this process uses, with shared locks, by folder.
+static IN_USE: std::sync::Mutex<BTreeMap<PathBuf, File>> = std::sync::Mutex::new(BTreeMap::new());
+
 /// Deletes what killed processes have left in a folder. A failure only leaves it for longer.
 fn delete_abandoned(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -105,13 +118,67 @@ fn delete_abandoned(folder: &Path) {
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
         let modified = entry.metadata().and_then(|metadata| metadata.modified());
-        let is_old = modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age >= ABANDONED));
+        let is_old = modified.is_ok_and(|modified| is_ago(ABANDONED, modified));
         if !is_old || !(name.ends_with(PARTIAL) || name.starts_with(TRAINING)) {
             continue;
         }
         let path = entry.path();
         let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
+}
+
+/// Marks an installation as used, now and until this process ends, if it exists. Waits for a process that is about to
+/// delete it. A failure only means that it may be deleted.
+fn mark_used(place: &Path) {
+    let Ok(used) = open_used(place) else { return };
+    let _ = used.lock_shared();
+    let _ = used.set_modified(SystemTime::now());
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner).insert(place.to_owned(), used);
+}
+
+/// Deletes the other versions of an installation's engine that are not used any more. A failure only leaves them for
+/// longer.
+fn delete_unused_versions(place: &Path) {
+    let (Some(cache), Some(own)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else { return };
+    let Some(own_engine) = engine(own) else { return };
+    let Ok(entries) = std::fs::read_dir(cache) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let is_other = |name: &str| name != own && engine(name) == Some(own_engine);
+        if entry.file_name().to_str().is_some_and(is_other) {
+            let _ = delete_if_unused(&entry.path());
+        }
+    }
+}
+
+fn delete_if_unused(place: &Path) -> std::io::Result<()> {
+    // The installation of an earlier release has no such file. It gets one, and counts as used now.
+    let used = open_used(place)?;
+    if is_ago(UNUSED, used.metadata()?.modified()?) && used.try_lock().is_ok() {
+        // A process that is killed meanwhile leaves no installation that looks complete.
+        let mut partial = place.as_os_str().to_owned();
+        partial.push(PARTIAL);
+        std::fs::rename(place, &partial)?;
+        drop(used);
+        std::fs::remove_dir_all(partial)?;
+    }
+    Ok(())
+}
+
+/// Opens the file [`USED`] of an installation, and creates it if the installation has none.
+fn open_used(place: &Path) -> std::io::Result<File> {
+    OpenOptions::new().create(true).write(true).truncate(false).open(place.join(USED))
+}
+
+fn is_ago(age: Duration, time: SystemTime) -> bool {
+    time.elapsed().is_ok_and(|elapsed| elapsed >= age)
+}
+
+/// Returns the engine of an installation: `dynamodb-local` of `dynamodb-local-3.1.0-eeb11cd6a5`.
+fn engine(name: &str) -> Option<&str> {
+    let (version, digest) = name.rsplit_once('-')?;
+    let is_digest = digest.len() == 10 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let (engine, _number) = version.rsplit_once('-').filter(|_| is_digest)?;
+    Some(engine)
 }
 
 /// Held during an installation, so that concurrent starts in one process download an engine once.
@@ -180,7 +247,7 @@ mod tests {
     #[test]
     fn files_of_killed_processes_are_deleted_after_a_day() {
         let root = tempfile::tempdir().unwrap();
-        let yesterday = std::time::SystemTime::now() - ABANDONED;
+        let yesterday = SystemTime::now() - ABANDONED;
         let folders = ["engine-1.partial", "training.7", "engine-1", "engine-2.partial"];
         for name in folders {
             std::fs::create_dir(root.path().join(name)).unwrap();
@@ -188,13 +255,61 @@ mod tests {
         }
         std::fs::write(root.path().join("classes.7.partial"), "").unwrap();
         for name in ["engine-1.partial", "training.7", "engine-1", "classes.7.partial"] {
-            std::fs::File::open(root.path().join(name)).unwrap().set_modified(yesterday).unwrap();
+            File::open(root.path().join(name)).unwrap().set_modified(yesterday).unwrap();
         }
         delete_abandoned(root.path());
         let entries = std::fs::read_dir(root.path()).unwrap();
         let mut left: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         left.sort();
         assert_eq!(left, ["engine-1", "engine-2.partial"]);
+    }
+
+    #[test]
+    fn other_versions_are_deleted_a_month_after_their_last_use() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = Cache::new(root.path());
+        let place = |name: &str| cache.folder(name, &["pom"]).unwrap();
+        let last_used = |place: &Path, age: Duration| {
+            std::fs::create_dir_all(place).unwrap();
+            open_used(place).unwrap().set_modified(SystemTime::now() - age).unwrap();
+        };
+        let week = Duration::from_hours(7 * 24);
+        for (name, age) in [
+            ("engine-local-1.0", UNUSED),
+            ("engine-local-1.1", week),
+            ("engine-local-1.2", UNUSED),
+            ("engine-local-2.0", UNUSED),
+            ("engine-1.0", UNUSED),
+        ] {
+            last_used(&place(name), age);
+        }
+        // A platform runs with this one for a month.
+        mark_used(&place("engine-local-1.2"));
+        last_used(&place("engine-local-1.2"), UNUSED);
+        let foreign = root.path().join("engine-local-1.0-notes");
+        last_used(&foreign, UNUSED);
+        mark_used(&place("engine-local-2.0"));
+        delete_unused_versions(&place("engine-local-2.0"));
+        let names = ["engine-local-1.0", "engine-local-1.1", "engine-local-1.2", "engine-local-2.0", "engine-1.0"];
+        assert_eq!(names.map(|name| place(name).exists()), [false, true, true, true, true]);
+        assert!(foreign.exists());
+        assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 5);
+    }
+
+    #[test]
+    fn version_of_an_earlier_release_counts_as_used_when_it_is_first_seen() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = Cache::new(root.path());
+        let (old, new) = (cache.folder("engine-1.0", &["pom"]).unwrap(), cache.folder("engine-2.0", &["pom"]).unwrap());
+        for place in [&old, &new] {
+            std::fs::create_dir(place).unwrap();
+        }
+        File::open(&old).unwrap().set_modified(SystemTime::now() - UNUSED).unwrap();
+        delete_unused_versions(&new);
+        assert!(old.exists());
+        File::open(old.join(USED)).unwrap().set_modified(SystemTime::now() - UNUSED).unwrap();
+        delete_unused_versions(&new);
+        assert!(!old.exists());
     }
 
     #[test]

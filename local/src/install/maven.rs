@@ -9,7 +9,9 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
 use super::java::{self, Java};
-use super::{Cache, INSTALLING, Installation, PARTIAL, TRAINING, Tools, delete_abandoned, jar};
+use super::{
+    Cache, INSTALLING, Installation, PARTIAL, TRAINING, Tools, delete_abandoned, delete_unused_versions, jar, mark_used,
+};
 use crate::error::StartError;
 use crate::progress::{Progress, Stage};
 
@@ -69,12 +71,15 @@ impl Recipe {
         let installing = INSTALLING.lock().await;
         cache.delete_abandoned();
         delete_abandoned(&place);
+        mark_used(&place);
         if !place.is_dir() {
             let Some(maven) = tools.find("mvn") else {
                 return Err(Unavailable::Missing("there is no Maven (`mvn`) on the PATH".to_owned()));
             };
             self.fetch(&java, &maven, &place, progress).await.map_err(Unavailable::Failed)?;
+            mark_used(&place);
         }
+        delete_unused_versions(&place);
         drop(installing);
         let installed = Installed { java, folder: place };
         if let Some(arguments) = self.training_run

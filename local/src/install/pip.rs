@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tokio::process::Command;
 
-use super::{Cache, INSTALLING, Installation, Tools};
+use super::{Cache, INSTALLING, Installation, Tools, delete_unused_versions, mark_used};
 use crate::error::StartError;
 use crate::progress::{Progress, Stage};
 
@@ -29,6 +29,7 @@ impl Recipe {
         let place = cache.folder(self.folder, &[self.requirements])?;
         let _installing = INSTALLING.lock().await;
         cache.delete_abandoned();
+        mark_used(&place);
         if !place.is_dir() {
             progress.started(self.stage);
             let installation = Installation::start(&place)?;
@@ -56,8 +57,10 @@ impl Recipe {
                 return Err(failed(reason.to_owned()));
             }
             installation.finish()?;
+            mark_used(&place);
             progress.finished(self.stage, place.display().to_string());
         }
+        delete_unused_versions(&place);
         Ok(place.join(self.program))
     }
 }

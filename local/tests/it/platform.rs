@@ -13,6 +13,8 @@ use local::engine::osmem;
 use local::install::{Cache, Tools};
 use local::process::Process;
 use local::search::Choice;
+use local::socket::connections::Connections;
+use local::socket::management::Management;
 use local::state::State;
 use local::{Dynamodb, Options, Platform, Progress, Served, StartError};
 use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Phase, Rebuild, Unfit};
@@ -144,6 +146,24 @@ async fn written_item_is_found_and_an_empty_search_engine_is_filled_from_the_tab
     assert_eq!(found(&platform).await, ["kite"]);
     put(&platform, "ball").await;
     assert_eq!(found(&platform).await, ["ball", "kite"]);
+    platform.stop().await;
+}
+
+/// A page can let its own name point to this machine, and its script would read the responses.
+#[tokio::test]
+async fn own_servers_of_the_platform_refuse_another_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let platform = start(folder.path(), Choice::Osmem).await.unwrap();
+    let management = Management::start(Arc::<Connections>::default()).await.unwrap();
+    let management_url = management.endpoint("toys");
+    let urls = [platform.url.as_str(), platform.dynamodb(), platform.s3(), platform.sqs(), platform.event_bus()];
+    for url in urls.into_iter().chain([platform.secrets(), &management_url]) {
+        let answer = reqwest::Client::new().get(url).header("host", "evil.example").send().await.unwrap();
+        assert_eq!(answer.status(), 403, "{url}");
+        let text = answer.text().await.unwrap();
+        assert!(text.starts_with("Use `localhost`"), "{url}: {text}");
+    }
+    management.stop().await;
     platform.stop().await;
 }
 

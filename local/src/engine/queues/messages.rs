@@ -138,7 +138,7 @@ impl Messages {
         let (received, dead) = self
             .with(move |connection| {
                 let transaction = connection.transaction()?;
-                transaction.execute("DELETE FROM messages WHERE queue = ?1 AND sent < ?2", params![name, expired])?;
+                delete_expired(&transaction, &name, expired)?;
                 let dead = match dead_letters {
                     Some(DeadLetters { queue, max_receives }) => transaction.execute(
                         "UPDATE messages SET queue = ?1, visible = ?2
@@ -195,13 +195,20 @@ impl Messages {
         Ok(())
     }
 
+    /// Counts the messages of a queue. Deletes the expired ones first, since a queue of dead letters may have no
+    /// receiver.
     pub async fn count(self: &Arc<Self>, queue: &str) -> Result<Count, Failure> {
-        self.settings(queue)?;
+        let Settings { retention, .. } = self.settings(queue)?;
         let (queue, now) = (queue.to_owned(), self.clock.micros());
+        let expired = now.saturating_sub(micros(retention));
         let count =
             "SELECT COALESCE(SUM(visible <= ?1), 0), COALESCE(SUM(visible > ?1), 0) FROM messages WHERE queue = ?2";
         let read = |row: &rusqlite::Row<'_>| Ok(Count { visible: row.get(0)?, hidden: row.get(1)? });
-        self.with(move |connection| connection.query_row(count, params![now, queue], read)).await
+        self.with(move |connection| {
+            delete_expired(connection, &queue, expired)?;
+            connection.query_row(count, params![now, queue], read)
+        })
+        .await
     }
 
     /// Works on the file in a thread in which it may block.
@@ -213,6 +220,11 @@ impl Messages {
         let blocking = move || work(&mut own.connection.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(tokio::task::spawn_blocking(blocking).await??)
     }
+}
+
+/// Deletes the messages of a queue that were sent before this time.
+fn delete_expired(connection: &Connection, queue: &str, before: i64) -> rusqlite::Result<usize> {
+    connection.execute("DELETE FROM messages WHERE queue = ?1 AND sent < ?2", params![queue, before])
 }
 
 impl Message {
@@ -301,6 +313,17 @@ mod tests {
         clock.advance(RETENTION + Duration::from_secs(1));
         assert_eq!(one(&messages, "toys").await, None);
         assert_eq!(messages.count("toys").await.unwrap(), Count::default());
+    }
+
+    #[tokio::test]
+    async fn dead_letter_that_is_never_received_expires_after_its_retention() {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::system());
+        let messages = open(&folder.path().join("queues"), &clock);
+        messages.send("dead", "kite".to_owned(), Duration::ZERO).await.unwrap();
+        clock.advance(RETENTION - Duration::from_secs(1));
+        assert_eq!(messages.count("dead").await.unwrap().visible, 1);
+        clock.advance(Duration::from_secs(2));
+        assert_eq!(messages.count("dead").await.unwrap(), Count::default());
     }
 
     #[tokio::test]
