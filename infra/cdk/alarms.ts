@@ -48,8 +48,7 @@ export class Alarms {
       dimensions: { ApiId: apiId },
     });
     // A failing mirror shows as lag, a failing object event is discarded within minutes, and a deployment
-    // fails itself. Handlers that run once an hour or less only clean up, and the next run repeats a failed one: the
-    // dashboard shows it.
+    // fails itself.
     for (const { name } of system.functions.filter(({ name }) => polls(system, name))) {
       const about = 'Invocations failed or ran out of time; what they were to do waits for the next.';
       this.add(id(name, 'ErrorsAlarm'), `${name} fails`, about, {
@@ -68,6 +67,21 @@ export class Alarms {
         comparisonOperator: 'LessThanThreshold',
         treatMissingData: 'breaching',
       });
+    }
+    for (const source of system.sources) {
+      // The audit has an alarm of its own, `audit is overdue`. A failed run of another handler is made up for by the
+      // next one.
+      if (source.kind === 'schedule' && source.everyMinutes >= 60 && source.handler !== AUDIT) {
+        const about =
+          'Invocations failed or ran out of time in two consecutive periods; what they were to do may not be done.';
+        this.add(id(source.handler, 'ErrorsAlarm'), `${source.handler} fails`, about, {
+          namespace: 'AWS/Lambda',
+          metricName: 'Errors',
+          dimensions: this.ofFunction(source.handler),
+          period: source.everyMinutes * MINUTE,
+          evaluationPeriods: 2,
+        });
+      }
     }
     for (const { handler } of system.sources.filter((source) => source.kind === 'objects')) {
       const dropped = 'An event about a file failed three times or waited for six hours. It is in the bucket of failures.';

@@ -30,7 +30,7 @@ const STEPS: [Step; 11] = [
     },
     Step {
         name: "schedules",
-        script: "CAIRN_SCHEDULES=1000000 cargo test --package mirror --lib \
+        script: "CAIRN_TIER=nightly CAIRN_SCHEDULES=1000000 cargo test --package mirror --lib \
                  --config profile.dev.package.mirror.opt-level=3 --config profile.dev.package.table.opt-level=3 \
                  -- simulation::seeds --nocapture",
         tools: None,

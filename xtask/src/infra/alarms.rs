@@ -65,8 +65,6 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
     )];
     // The mirror's failures show as lag, a failing object event is dropped within minutes, and a deployment fails by
     // itself.
-    // Handlers that run once an hour or less only clean up, and the next run does what is left. The dashboard shows
-    // them.
     for handler in functions.iter().filter(|function| function.is_polling(system)) {
         alarms.extend([
             (
@@ -95,6 +93,25 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
                 },
             ),
         ]);
+    }
+    let rare = functions.iter().filter_map(|function| Some((function, function.rare_interval(system)?)));
+    // The audit has an alarm of its own, `audit is overdue`. A failed run of another handler is made up for by the next
+    // one.
+    for (handler, minutes) in rare.filter(|(handler, _)| handler.name != mirror::AUDIT) {
+        alarms.push((
+            handler.resource("ErrorsAlarm"),
+            Alarm {
+                name: format!("{name} {} fails", handler.name),
+                about: "Invocations failed or ran out of time in two consecutive periods; what they were to do may \
+                        not be done.",
+                namespace: "AWS/Lambda",
+                metric: "Errors",
+                dimensions: of_handler(handler),
+                period: u64::from(minutes) * MINUTE,
+                periods: 2,
+                ..base
+            },
+        ));
     }
     for handler in functions.iter().filter(|function| function.hears_of_objects(system)) {
         alarms.push((

@@ -69,6 +69,16 @@ impl Function {
         })
     }
 
+    /// Returns the minutes between the calls of a schedule with at most one call per hour.
+    pub fn rare_interval(&self, system: &System) -> Option<u32> {
+        system.sources.iter().find_map(|source| match source {
+            EventSource::Schedule { handler, every_minutes } if *handler == self.name && *every_minutes >= 60 => {
+                Some(*every_minutes)
+            }
+            _ => None,
+        })
+    }
+
     /// Whether it handles events of a bucket.
     pub fn hears_of_objects(&self, system: &System) -> bool {
         let mut sources = system.sources.iter();
