@@ -77,6 +77,15 @@ fn lasting_fault_of_one_record_goes_to_quarantine_and_the_batch_is_acknowledged(
 }
 
 #[test]
+fn document_that_is_too_large_delays_none_beside_it() {
+    let shared = serving();
+    shared.world().largest_bulk = Some(2_000);
+    between(&shared, leaf(&"large".repeat(1_000), 10));
+    assert_eq!(deliver_from(&shared, 0).ledger.reported, 0);
+    assert_eq!((visible(&shared), only_code(&shared)), (neighbours().to_vec(), Code::TooLarge));
+}
+
+#[test]
 fn first_index_serves_despite_a_lasting_fault_of_one_item() {
     for faulty in faulty() {
         let (shared, code) = (Shared::default(), code_of(&faulty));

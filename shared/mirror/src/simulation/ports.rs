@@ -152,6 +152,8 @@ impl Shared {
         let (alias, lines) = (alias.to_owned(), lines.to_owned());
         self.ask(call, move |world, fate| {
             let disturbance = std::mem::take(&mut world.disturbance);
+            let is_too_large = world.largest_bulk.is_some_and(|largest| lines.len() > largest);
+            let fate = if is_too_large { Fate::Refused(413) } else { fate };
             let (status, mut body) = match fate {
                 Fate::Refused(status) => {
                     world.refused_whole |= matches!(status, 400 | 413);

@@ -37,6 +37,8 @@ pub(crate) struct World {
     pub(crate) requests: Vec<Request>,
     /// The faults of the next bulk request.
     pub(crate) disturbance: Disturbance,
+    /// The size in bytes above which bulk requests are answered 413.
+    pub(crate) largest_bulk: Option<usize>,
     /// Whether a bulk request was answered 400 or 413 as a whole.
     pub(crate) refused_whole: bool,
     /// Whether an invocation or a repair was stopped before it was finished.
