@@ -244,8 +244,7 @@ async fn deployment_after_a_cancelled_index_fails_at_once_and_says_what_to_do() 
     cairn.caught_up().await;
     ::mirror::abandon_indexes(&::parks::SYSTEM, cairn.engines()).await.unwrap();
     let answer = CloudFormation::start().await.asks(&cairn, "parks", "Create").await;
-    let reason =
-        "mirror: the index was cancelled before it served: create another one with `cairn rebuild start parks`";
+    let reason = "mirror: no index is written any more: create another one with `cairn rebuild start parks`";
     assert_eq!((&answer["Status"], &answer["Reason"]), (&json!("FAILED"), &json!(reason)));
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use futures::stream::{self, StreamExt};
 use table::never;
 
+use crate::build::MAX_BYTES;
 use crate::context::Context;
 use crate::documents::Documents;
 use crate::generation::{TargetId, Targets};
@@ -30,6 +31,8 @@ pub(crate) struct Batch<'c, 'a, P, D> {
     tasks: Tasks<'a>,
     /// The maximum size of the next bulk request, in bytes.
     size: usize,
+    /// The size above which no request of several writes is sent, in bytes.
+    max_size: usize,
     /// Whether a task of this round must be retried.
     retry: bool,
     /// The number of rounds in a row in which tasks failed and none had a result.
@@ -112,6 +115,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             tasks,
             tally: Tally::default(),
             size: FIRST_BYTES,
+            max_size: MAX_BYTES,
             retry: false,
             retries: 0,
             results: 0,

@@ -90,10 +90,13 @@ pub(crate) async fn build<'a, S: Shapes, D: Documents>(
             continue;
         };
         let before = built.bulk.lines.len();
+        let (hidden, missing) = (built.hidden.len(), built.missing);
         match write_lines(&materials, identity, &mut write, &mut built).await {
             // A write that makes the request larger is the first of the next one, so a request of one write can be had.
             Ok(()) if before > 0 && built.bulk.lines.len() > size => {
                 built.bulk.lines.truncate(before);
+                built.hidden.truncate(hidden);
+                built.missing = missing;
                 queue.push_front(write);
                 break;
             }

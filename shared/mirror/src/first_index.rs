@@ -41,11 +41,15 @@ pub(crate) async fn create<P: Ports, D: Documents>(
     // An operator decides whether the new index may serve.
     if let Some(config) = config.filter(|config| !config.dropping.is_empty()) {
         let system = documents.tables().name;
-        let (state, action) = match config.written.is_empty() {
-            true => ("the index was cancelled before it served", "create another one"),
-            false => ("a rebuild of the index has not ended", "resume it"),
-        };
-        return Err(refused(format_args!("{state}: {action} with `cairn rebuild start {system}`")));
+        return Err(if config.written.is_empty() {
+            refused(format_args!(
+                "no index is written any more: create another one with `cairn rebuild start {system}`"
+            ))
+        } else {
+            // It may end while the deployment tries again.
+            let state = "a rebuild of the index has not ended";
+            Fault::lasting("mirror", format_args!("{state}: resume it with `cairn rebuild start {system}`"))
+        });
     }
     // The first index is filled at once. If an operator cancels it in the meantime, another one waits until no
     // invocation lives that has received what the first one has handled.

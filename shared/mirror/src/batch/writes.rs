@@ -5,7 +5,7 @@ use std::fmt::Display;
 use futures::future::join;
 
 use super::{Batch, CHUNK, ROUND_TIME, brief};
-use crate::build::{Built, Bulk, MAX_BYTES, build};
+use crate::build::{Built, Bulk, build};
 use crate::classify::{Answer, Class, answers, classify, failure};
 use crate::documents::{DetailLevel, Documents, Obstacle};
 use crate::group::after;
@@ -115,7 +115,7 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         match reply.status {
             200 => match answers(&reply.body) {
                 Some(answers) if answers.len() == bulk.writes.len() => {
-                    self.size = self.size.saturating_mul(2).min(MAX_BYTES);
+                    self.size = self.size.saturating_mul(2).min(self.max_size);
                     for (write, answer) in bulk.writes.into_iter().zip(answers) {
                         self.handle_answer(write, &answer);
                     }
@@ -141,7 +141,11 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
     }
 
     fn halve(&mut self, mut bulk: Bulk<'a>, status: u16, reply: &Reply) {
-        self.size = bulk.lines.len() / 2;
+        // Requests grow again after a success, but no more to a size that was too large.
+        if status == 413 && bulk.writes.len() > 1 {
+            self.max_size = self.max_size.min(bulk.lines.len() - 1);
+        }
+        self.size = (bulk.lines.len() / 2).min(self.max_size);
         match (bulk.writes.pop(), bulk.writes.is_empty()) {
             (Some(alone), true) => {
                 let code = if status == 413 { Code::TooLarge } else { Code::Refused };

@@ -123,7 +123,7 @@ fn recover_from_deletion(shared: &Shared, case: &str) {
     // A deployment waits for an operator.
     let create = create(shared, &LabelledLeaves, "toy", Duration::ZERO, &|_| ());
     let fault = drive(shared, create).unwrap_err();
-    let expected = "the index was cancelled before it served: create another one with `cairn rebuild start toy`";
+    let expected = "no index is written any more: create another one with `cairn rebuild start toy`";
     assert_eq!((fault.reason.as_str(), fault.refused), (expected, true), "{case}");
     let before = shared.world().now;
     let served = carry_out(shared, order(Goal::Serve)).unwrap();
