@@ -153,7 +153,10 @@ const steps: Record<string, () => Promise<void>> = {
         detail: 'the edge that ends here crosses an earlier edge of its ring near (-125.6, 49.5)',
         pointer: '/boundary/coordinates/0/3',
       },
-      { detail: 'the latitude exceeds 90; longitude comes first, so the coordinates may be swapped', pointer: '/location' },
+      {
+        detail: 'must be a latitude of -90 to 90; longitude comes first, so the coordinates may be swapped',
+        pointer: '/location/1',
+      },
     ])
   },
 
