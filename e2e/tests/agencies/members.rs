@@ -309,7 +309,8 @@ async fn concurrent_suspension_and_leaving_keep_the_counts() {
             stage.bob.delete(bob).await
         });
         let statuses = (suspended.status, left.status);
-        assert!(matches!(statuses, (200, 404) | (404 | 200, 204)), "{statuses:?}");
+        // Who leaves may still have been seen as the administrator that the count no longer has.
+        assert!(matches!(statuses, (200, 404 | 409) | (404 | 200, 204)), "{statuses:?}");
         stage.adds_up().await;
     }
 }
