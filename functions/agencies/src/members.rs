@@ -112,16 +112,17 @@ const PAGE: u32 = 100;
 /// The action that checks that another active administrator stays one. 409 if no other one can sign in: those whose
 /// issuers were removed from the configuration do not count. 404 if the agency is being deleted, whose members are
 /// removed first.
-async fn other_admin_stays(cx: &Context, agency: &AgencyId, person: &Idpid) -> Result<Action, Problem> {
+async fn other_admin_stays(cx: &Context, agency: &AgencyId, person: &Idpid) -> Result<Option<Action>, Problem> {
     let gate = cx.access().table(&COUNTS, &AGENCIES).get_consistent(gate_key(agency)).await?;
     let gate: Gate = gate.ok_or_else(Problem::not_found)?.read()?;
     if gate.closed.is_some() {
         return Err(Problem::not_found());
     }
     let refused = || last_admin(gate.status == Status::Active);
-    // An agency may have tens of thousands of members, which are not read in vain.
+    // The transaction refuses or, if the person was changed meanwhile, is attempted again. An agency may have tens of
+    // thousands of members, which are not read in vain.
     if gate.admins <= 1 {
-        return Err(refused());
+        return Ok(None);
     }
     let members = cx.access().table(&MEMBERS, &AGENCIES).query(partition(agency));
     let members = members.begins_with(MEMBER_PREFIX).consistent();
@@ -133,7 +134,7 @@ async fn other_admin_stays(cx: &Context, agency: &AgencyId, person: &Idpid) -> R
             if other.admins() > 0 && other.idpid != *person && cx.can_sign_in(&other.idpid) {
                 let check = Action::check(&AGENCIES, stored.key);
                 let is_admin = Condition::Equals("role", item::text(Role::Admin.as_str()));
-                return Ok(check.when(is_admin).when(Condition::Absent("status")));
+                return Ok(Some(check.when(is_admin).when(Condition::Absent("status"))));
             }
         }
         after = page.next;

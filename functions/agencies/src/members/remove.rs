@@ -35,7 +35,7 @@ async fn remove(cx: Context, Path(path): Path<MemberPath>, tag: IfMatch) -> Resu
         let member: Member = stored.read()?;
         let delete = Action::delete(&AGENCIES, stored.key.clone()).if_unchanged(&stored);
         let keeps_one = member.admins() > 0 && !access.is_platform_admin;
-        let other = if keeps_one { Some(other_admin_stays(&cx, &agency, &person).await?) } else { None };
+        let other = if keeps_one { other_admin_stays(&cx, &agency, &person).await? } else { None };
         let gate = count(&agency, -1, -member.admins())
             .when_all(access.active_condition().filter(|_| !leaves))
             .when_all(keeps_one.then(another_is_counted));

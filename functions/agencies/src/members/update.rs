@@ -88,7 +88,7 @@ async fn update(
             let gate = count(&path.agency_id, 0, admins).when_all(access.active_condition());
             actions.push(gate.when_all(keeps_one.then(another_is_counted)));
             if keeps_one {
-                actions.push(other_admin_stays(&cx, &path.agency_id, &path.idpid).await?);
+                actions.extend(other_admin_stays(&cx, &path.agency_id, &path.idpid).await?);
             }
         } else if let Some(active) = access.active_condition() {
             actions.push(check_gate(&path.agency_id).when(active));
